@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The gateway: everything that runs, built from a struct conf. Commands read it and call it.
+ *
+ * Life: gateway_create (tables, workers, ports that are there; traffic flows when it returns 0),
+ * gateway_destroy (undone in reverse). Between the two control's timers and netlink keep it true:
+ * ports that are missing are opened when they appear, tunnels follow routes and neighbours, learn
+ * events become FDB entries, old entries age.
+ *
+ * Index i of port[] is egress id i and conf->ports[i]. Network ids are indices of conf->networks[].
+ * Threads: control only.
+ */
+#ifndef CTRL_GATEWAY_H
+#define CTRL_GATEWAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "afxdp/port.h"
+#include "afxdp/worker.h"
+#include "conf/conf.h"
+#include "ctrl/loop.h"
+#include "dataplane/lane.h"
+#include "tunnels/tunnel.h"
+
+enum gateway_port_state {
+	GATEWAY_PORT_UP,
+	GATEWAY_PORT_NO_LINK,
+	GATEWAY_PORT_MISSING,	/* the device is not there; opened when it appears */
+	GATEWAY_PORT_SHUT,	/* enabled: false, or `culvert port disable` */
+	GATEWAY_PORT_FAILED,	/* the device is there, but port_open refused: see why; tried again */
+	GATEWAY_PORT_DONE,	/* a pcap file was read to its end */
+};
+
+struct gateway_port {
+	const struct conf_port *conf;
+	struct port *port;	/* NULL when it is not open */
+	uint8_t state;		/* enum gateway_port_state */
+	bool shut;
+	uint64_t since_ns;	/* of state */
+	uint32_t macs;		/* learned here, now */
+	char why[256];		/* of MISSING and FAILED: what, and the cure */
+	struct port_info info;	/* refreshed once a second */
+};
+
+struct gateway_network {
+	uint32_t macs;		/* entries now, static ones included */
+	uint64_t moves;		/* a MAC appeared behind another port or tunnel */
+	uint64_t limit_hits;	/* not learned: a MAC limit was reached */
+};
+
+struct gateway_tunnel {
+	uint64_t since_ns;	/* of the state */
+	char why[128];		/* when it is not OK */
+	char device[16];	/* when it is */
+	struct ip source;
+	struct ip next_hop;
+	struct mac next_hop_mac;
+	uint16_t mtu;
+};
+
+/* Something that needs a person. */
+struct gateway_problem {
+	uint64_t since_ns;
+	char what[64];		/* "port srv1", "tunnel 192.0.2.9" */
+	char text[256];
+	char cure[256];		/* a command to look or to mend; may be empty */
+};
+
+struct underlay;		/* ctrl/underlay.h */
+struct learner;			/* ctrl/learner.h */
+
+struct gateway {
+	const struct conf *conf;
+	struct loop *loop;
+	struct tables *tables;
+	struct tunnels *tunnels;	/* NULL without tunnels in the configuration */
+	const char *run_dir;
+	uint64_t started_ns;
+	uint32_t n_workers;
+	struct worker *worker[WORKER_MAX];
+	uint32_t n_ports;
+	struct gateway_port *port;
+	uint32_t n_networks;	/* including [0], unused */
+	struct gateway_network *network;
+	struct gateway_tunnel *tunnel;	/* tunnels->n_tunnels used, TUNNEL_MAX long */
+	struct underlay *underlay;
+	struct learner *learner;
+	struct loop_timer every_second;
+	uint64_t learn_overflow_seen;
+};
+
+/* Builds everything. -errno after a log line that names the object and the cure. */
+int gateway_create(const struct conf *conf, struct loop *loop, const char *run_dir,
+		   struct gateway **gateway);
+/* Accepts NULL. Logs when the books do not balance. */
+void gateway_destroy(struct gateway *g);
+
+/* `culvert port enable|disable`. The socket stays; frames that still come in are dropped as port-shut. */
+int gateway_port_shut(struct gateway *g, uint16_t port, bool shut);
+
+/* `culvert fdb add|del|flush`. -ENOENT, -EINVAL with a sentence in @why. network 0 and port EGRESS_NONE
+ * select all in flush, which returns how many entries went; static entries stay. */
+int gateway_fdb_add(struct gateway *g, uint16_t network, const struct mac *mac, uint16_t egress,
+		    char *why, uint32_t why_bytes);
+int gateway_fdb_del(struct gateway *g, uint16_t network, const struct mac *mac, char *why,
+		    uint32_t why_bytes);
+uint32_t gateway_fdb_flush(struct gateway *g, uint16_t network, uint16_t egress);
+
+/* Fills up to @max problems, oldest first; returns how many there are. */
+uint32_t gateway_problems(struct gateway *g, struct gateway_problem *problems, uint32_t max);
+
+/* Names. */
+int gateway_find_port(const struct gateway *g, const char *name);	/* index or -1 */
+int gateway_find_network(const struct gateway *g, const char *name);	/* id or -1 */
+const char *gateway_port_state_name(uint8_t state);
+/* "srv1", or the VTEP's address; @text holds IP_TEXT_BYTES. */
+const char *gateway_egress_name(const struct gateway *g, uint16_t egress, char *text);
+
+/* All workers added up. */
+void gateway_port_counters(const struct gateway *g, uint16_t port, struct port_counters *sum);
+void gateway_tunnel_counters(const struct gateway *g, uint16_t egress, struct tunnel_counters *sum);
+
+/* The books over all ports and workers. */
+struct gateway_books {
+	uint64_t rx, copied, generated, tx, drops;
+	bool balanced;		/* within what is on its way right now: exact at rest */
+};
+void gateway_books(const struct gateway *g, struct gateway_books *books);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The control thread's event loop: one io_uring, completions call back.
+ *
+ * An operation is a struct loop_op inside whatever it belongs to; it must stay where it is until its
+ * final completion was delivered (cqe_flags without IORING_CQE_F_MORE).
+ * Threads: control only.
+ */
+#ifndef CTRL_LOOP_H
+#define CTRL_LOOP_H
+
+#include <liburing.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+
+struct loop_op {
+	/* @result as in cqe->res: a count or -errno. May start the next operation. */
+	void (*done)(struct loop_op *op, int result, uint32_t cqe_flags);
+};
+
+/* -errno with a sentence in @why that has the cure (io_uring switched off by sysctl or seccomp, ...). */
+int loop_create(struct loop **loop, char *why, uint32_t why_bytes);
+/* Accepts NULL. Cancels what is still under way and waits for it. */
+void loop_destroy(struct loop *loop);
+
+/* Until loop_stop. 0 or -errno. */
+int loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+/* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL: submits
+ * when the queue is full. User data is set by the call and again after prep by the loop: prepare
+ * with the returned entry at once, before any other call of this header. */
+struct io_uring_sqe *loop_sqe(struct loop *loop, struct loop_op *op);
+
+/* Asks for the cancellation of @op; its done comes with -ECANCELED (or its real result). */
+void loop_cancel(struct loop *loop, struct loop_op *op);
+
+/* A periodic timer. @tick runs every @period_ms until loop_timer_stop. */
+struct loop_timer {
+	struct loop_op op;
+	struct loop *loop;
+	void (*tick)(struct loop_timer *timer);
+	struct __kernel_timespec period;
+	bool stopped;
+};
+void loop_timer_start(struct loop *loop, struct loop_timer *timer, uint32_t period_ms,
+		      void (*tick)(struct loop_timer *timer));
+void loop_timer_stop(struct loop_timer *timer);
+
+/* Calls @ready whenever @fd is readable (level: again when it still is), until loop_watch_stop. */
+struct loop_watch {
+	struct loop_op op;
+	struct loop *loop;
+	int fd;
+	void (*ready)(struct loop_watch *watch);
+	bool stopped;
+};
+void loop_watch_start(struct loop *loop, struct loop_watch *watch, int fd,
+		      void (*ready)(struct loop_watch *watch));
+void loop_watch_stop(struct loop_watch *watch);
+
+#endif

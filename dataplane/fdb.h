@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The forwarding database: (network, MAC) -> egress id.
+ *
+ * One table for all networks. A key is 64 bits (network in the high 16, MAC in the low 48), an entry 16
+ * bytes, a bucket one cache line of four; a full bucket spills into the next one. The table doubles
+ * when it is more than half full: a new one is built beside it and swapped in, so a lookup meets 1.1
+ * cache lines on average and never waits.
+ *
+ * Invariants: key 0 is "empty" (network 0 does not exist). A reader that sees a key sees that key's
+ * egress, or a miss: it reads key, egress, key.
+ * Threads: control is the only writer. Workers look up under RCU (QSBR) and write nothing but seen_s,
+ * at most once a second. Memory that a reader could still see is freed with call_rcu.
+ */
+#ifndef DATAPLANE_FDB_H
+#define DATAPLANE_FDB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+
+struct fdb;
+
+enum fdb_flags {
+	FDB_STATIC = 1 << 0,	/* from the configuration or `fdb add`: does not age, does not move */
+};
+
+struct fdb_entry {
+	uint64_t key;
+	uint16_t egress;
+	uint16_t flags;
+	uint32_t seen_s;	/* workers refresh it; seconds of clock_ns() */
+};
+_Static_assert(sizeof(struct fdb_entry) == 16, "four entries fill a cache line");
+
+static inline uint64_t fdb_key(uint16_t network, const uint8_t mac[6])
+{
+	return (uint64_t)network << 48 | (uint64_t)mac[0] << 40 | (uint64_t)mac[1] << 32 |
+	       (uint64_t)mac[2] << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+}
+
+static inline uint16_t fdb_key_network(uint64_t key)
+{
+	return (uint16_t)(key >> 48);
+}
+
+struct mac fdb_key_mac(uint64_t key);
+
+/* @capacity: entries to make room for at first. NULL when there is no memory. */
+struct fdb *fdb_create(uint32_t capacity);
+/* No reader may be left. Accepts NULL. */
+void fdb_destroy(struct fdb *fdb);
+
+/* Workers. Copies the entry out and returns true, or false on a miss. */
+bool fdb_lookup(const struct fdb *fdb, uint64_t key, struct fdb_entry *entry);
+
+/* Workers. Starts loading the bucket that fdb_lookup(@key) will read. */
+void fdb_prefetch(const struct fdb *fdb, uint64_t key);
+
+/* Workers. Notes that @key was seen at @now_s, unless it was in that second already. Looks up once: a
+ * stage that has to do both uses fdb_lookup_seen. */
+bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint32_t now_s, struct fdb_entry *entry);
+
+/* Control. Adds or changes an entry. 1 added, 0 changed, -ENOMEM. */
+int fdb_set(struct fdb *fdb, uint64_t key, uint16_t egress, uint16_t flags, uint32_t now_s);
+/* Control. -ENOENT when it is not there. */
+int fdb_del(struct fdb *fdb, uint64_t key);
+/* Control. Number of entries. */
+uint32_t fdb_count(const struct fdb *fdb);
+
+/*
+ * Control. Visits up to @n_buckets buckets from *@cursor (0 at first) and calls @visit for each entry,
+ * which may delete it by returning true. Sets *@cursor to where to go on, or to 0 at the end.
+ * An entry that stays through a whole walk is visited at least once; exactly once unless the table
+ * was resized meanwhile, in which case the walk restarts: fdb_generation tells.
+ */
+void fdb_walk(struct fdb *fdb, uint64_t *cursor, uint32_t n_buckets,
+	      bool (*visit)(const struct fdb_entry *entry, void *arg), void *arg);
+/* Control. Changes when the table is resized. */
+uint32_t fdb_generation(const struct fdb *fdb);
+
+#endif

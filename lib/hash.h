@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hashes for tables and for flows. Not for keys that an attacker chooses in bulk: whoever builds a
+ * table mixes a random seed in.
+ */
+#ifndef LIB_HASH_H
+#define LIB_HASH_H
+
+#include <stdint.h>
+
+/* One 64 x 64 -> 128 bit multiplication, folded: every input bit reaches every output bit. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xd6e8feb86659fd93ull);
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t hash_u64(uint64_t v, uint64_t seed)
+{
+	return hash_mix(v ^ seed, seed);
+}
+
+#endif
