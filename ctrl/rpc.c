@@ -17,13 +17,13 @@ int request_refuse(struct request *request, const char *fmt, ...)
 }
 
 /* Takes @message. */
-static void add_line(struct text *out, json_t *message)
+static void add_line(struct buffer *out, json_t *message)
 {
 	char *dump = message ? json_dumps(message, JSON_COMPACT) : NULL;
 
 	if (dump) {
-		text_str(out, dump);
-		text_str(out, "\n");
+		buffer_str(out, dump);
+		buffer_str(out, "\n");
 		free(dump);
 	} else {
 		out->failed = true;
@@ -40,20 +40,20 @@ static json_t *error_object(int code, const char *message)
 		     : json_pack("{s:i, s:s}", "code", code, "message", "(not printable)");
 }
 
-static void add_error(struct text *out, json_t *id, int code, const char *message)
+static void add_error(struct buffer *out, json_t *id, int code, const char *message)
 {
 	add_line(out, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "error",
 				error_object(code, message)));
 }
 
-void rpc_error(enum protocol_error code, const char *message, struct text *out)
+void rpc_error(enum protocol_error code, const char *message, struct buffer *out)
 {
 	json_t *null = json_null();
 
 	add_error(out, null, code, message);
 }
 
-void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct text *out)
+void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out)
 {
 	json_t *params = json_pack("{s:O}", "id", id);
 
@@ -96,13 +96,13 @@ static const struct method_param *find_param(const struct method *method, const 
 
 static int unknown_param(const struct method *method, const char *name, struct request *request)
 {
-	struct text known = {0};
+	struct buffer known = {0};
 
 	for (const struct method_param *p = method->params; p->name; p++)
-		text_printf(&known, "%s%s", p == method->params ? "" : ", ", p->name);
+		buffer_printf(&known, "%s%s", p == method->params ? "" : ", ", p->name);
 	snprintf(request->error, sizeof(request->error), "%s: unknown parameter '%.64s'; known: %s",
 		 method->name, name, known.n ? known.data : "none");
-	text_fini(&known);
+	buffer_fini(&known);
 	return PROTOCOL_INVALID_PARAMS;
 }
 
@@ -173,7 +173,7 @@ static const char *check_envelope(const json_t *message)
 	return NULL;
 }
 
-static void add_result(struct text *out, json_t *id, struct request *request)
+static void add_result(struct buffer *out, json_t *id, struct request *request)
 {
 	json_t *result = request->result;
 
@@ -184,7 +184,7 @@ static void add_result(struct text *out, json_t *id, struct request *request)
 	add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
-static void answer_message(const struct server_options *options, json_t *message, struct text *out,
+static void answer_message(const struct server_options *options, json_t *message, struct buffer *out,
 			   struct stream **stream, json_t **stream_id)
 {
 	json_t *id = json_object_get(message, "id");
@@ -208,7 +208,7 @@ static void answer_message(const struct server_options *options, json_t *message
 	json_decref(none);
 }
 
-void rpc_answer(const struct server_options *options, const char *line, size_t n, struct text *out,
+void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
 		struct stream **stream, json_t **id)
 {
 	json_error_t error;

@@ -27,10 +27,10 @@ struct client {
 	int fd;
 	uint8_t step;		/* enum client_step: what op is doing */
 	bool last_words;	/* closed when out has been sent */
-	struct text in;
+	struct buffer in;
 	size_t in_start;	/* where the next line begins */
 	size_t in_searched;	/* no newline before here */
-	struct text out;
+	struct buffer out;
 	size_t out_start;	/* the next byte to send */
 	struct stream *stream;
 	json_t *stream_id;
@@ -59,8 +59,8 @@ static void client_free(struct client *c)
 	if (c->stream)
 		c->stream->end(c->stream);
 	json_decref(c->stream_id);
-	text_fini(&c->in);
-	text_fini(&c->out);
+	buffer_fini(&c->in);
+	buffer_fini(&c->out);
 	close(c->fd);
 	free(c);
 }
@@ -76,12 +76,12 @@ static void client_send(struct client *c)
  * long by READ_BYTES. */
 static void client_receive(struct client *c)
 {
-	text_consume(&c->in, c->in_start);
+	buffer_consume(&c->in, c->in_start);
 	c->in_searched -= c->in_start;
 	c->in_start = 0;
 	if (c->in.n == 0)
-		text_reset(&c->in, KEEP_BYTES);
-	if (!text_reserve(&c->in, READ_BYTES)) {
+		buffer_reset(&c->in, KEEP_BYTES);
+	if (!buffer_reserve(&c->in, READ_BYTES)) {
 		client_free(c);
 		return;
 	}
@@ -112,7 +112,7 @@ static void make_chunk(struct client *c)
 	static const char room[COUNT_LINE_BYTES];
 	int r;
 
-	text_add(&c->out, room, sizeof(room));
+	buffer_add(&c->out, room, sizeof(room));
 	r = c->stream->next(c->stream, &c->out);
 	if (c->out.failed)
 		return;
@@ -122,7 +122,7 @@ static void make_chunk(struct client *c)
 		c->out_start = COUNT_LINE_BYTES;
 	if (r > 0)
 		return;
-	text_str(&c->out, "0\n");
+	buffer_str(&c->out, "0\n");
 	rpc_stream_end(c->stream, c->stream_id, r, &c->out);
 	c->stream->end(c->stream);
 	c->stream = NULL;
@@ -158,7 +158,7 @@ static bool answer_line(struct client *c)
 static void client_go_on(struct client *c)
 {
 	if (c->out_start == c->out.n) {
-		text_reset(&c->out, KEEP_BYTES);
+		buffer_reset(&c->out, KEEP_BYTES);
 		c->out_start = 0;
 		if (c->last_words) {
 			client_free(c);
@@ -211,12 +211,12 @@ static bool is_root(int fd)
 
 static void turn_away(int fd)
 {
-	struct text line = {0};
+	struct buffer line = {0};
 
 	rpc_error(PROTOCOL_REFUSED, "too many clients: close some", &line);
 	if (line.n)
 		send(fd, line.data, line.n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	text_fini(&line);
+	buffer_fini(&line);
 	close(fd);
 }
 

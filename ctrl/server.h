@@ -18,7 +18,7 @@
 
 #include "cli/protocol.h"
 #include "ctrl/loop.h"
-#include "lib/text.h"
+#include "lib/buffer.h"
 
 #define SERVER_CLIENTS_MAX 256
 #define SERVER_CLIENTS_ROOT 8	/* more, for root: others cannot lock the administrator out */
@@ -29,7 +29,7 @@ struct stream {
 	/* Adds whole records to @out, at least one of them or none, about PROTOCOL_CHUNK_BYTES in all.
 	 * 1: there is more (perhaps nothing was found yet: it is called again, after others had their
 	 * turn); 0: that was all; -errno: the stream ends with an error. */
-	int (*next)(struct stream *stream, struct text *out);
+	int (*next)(struct stream *stream, struct buffer *out);
 	/* Frees it; also when the client went away in between. */
 	void (*end)(struct stream *stream);
 	const char *kind;	/* "json": an object a line, "text" */
@@ -88,11 +88,11 @@ uint32_t server_n_clients(const struct server *server);
  * nothing for a notification. When the method answered with a stream, *@stream is it and *@id its
  * request's id (a new reference); else both are NULL.
  */
-void rpc_answer(const struct server_options *options, const char *line, size_t n, struct text *out,
+void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
 		struct stream **stream, json_t **id);
 /* The notification behind the last chunk. @error: 0 or -errno. */
-void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct text *out);
+void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out);
 /* An error line for what was no request. */
-void rpc_error(enum protocol_error code, const char *message, struct text *out);
+void rpc_error(enum protocol_error code, const char *message, struct buffer *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "lib/bits.h"
 #include "lib/format.h"
-#include "lib/text.h"
+#include "lib/buffer.h"
 
 static void counts(void **state)
 {
@@ -115,32 +115,32 @@ static void json_strings(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct text t = {0};
+		struct buffer t = {0};
 
-		text_json(&t, rows[i].in);
+		buffer_json(&t, rows[i].in);
 		assert_string_equal(t.data, rows[i].out);
-		text_fini(&t);
+		buffer_fini(&t);
 	}
 }
 
-static void text_grows(void **state)
+static void buffer_grows(void **state)
 {
-	struct text t = {0};
+	struct buffer t = {0};
 
 	for (int i = 0; i < 1000; i++)
-		text_printf(&t, "%04d", i);
+		buffer_printf(&t, "%04d", i);
 	assert_int_equal(t.n, 4000);
 	assert_int_equal(strlen(t.data), 4000);
-	text_consume(&t, 3996);
+	buffer_consume(&t, 3996);
 	assert_string_equal(t.data, "0999");
-	text_printf(&t, "%0300d", 1);
+	buffer_printf(&t, "%0300d", 1);
 	assert_int_equal(t.n, 304);
-	text_reset(&t, t.size);
+	buffer_reset(&t, t.size);
 	assert_int_equal(t.n, 0);
 	assert_non_null(t.data);
-	text_reset(&t, 16);
+	buffer_reset(&t, 16);
 	assert_null(t.data);
-	text_fini(&t);
+	buffer_fini(&t);
 }
 
 int main(void)
@@ -148,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts),	cmocka_unit_test(units),
 		cmocka_unit_test(ages),		cmocka_unit_test(speeds),
-		cmocka_unit_test(json_strings),	cmocka_unit_test(text_grows),
+		cmocka_unit_test(json_strings),	cmocka_unit_test(buffer_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

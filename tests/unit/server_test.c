@@ -33,13 +33,13 @@ struct numbers {
 	int error_at_end;
 };
 
-static int numbers_next(struct stream *stream, struct text *out)
+static int numbers_next(struct stream *stream, struct buffer *out)
 {
 	struct numbers *s = container_of(stream, struct numbers, stream);
 	size_t before = out->n;
 
 	while (stream->count < s->n && out->n - before < PROTOCOL_CHUNK_BYTES)
-		text_printf(out, "{\"n\":%llu}\n", (unsigned long long)stream->count++);
+		buffer_printf(out, "{\"n\":%llu}\n", (unsigned long long)stream->count++);
 	__atomic_fetch_add(&bytes_made, out->n - before, __ATOMIC_RELAXED);
 	return stream->count < s->n ? 1 : s->error_at_end;
 }
@@ -362,12 +362,12 @@ static void a_byte_at_a_time(void **state)
 
 static void pipelined(void **state)
 {
-	struct text all = {0};
+	struct buffer all = {0};
 	char want[64];
 	int fd = dial(*state);
 
 	for (int i = 0; i < 1000; i++)
-		text_printf(&all, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"echo\"}\n", i);
+		buffer_printf(&all, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"echo\"}\n", i);
 	say(fd, all.data);
 	/* All are answered though the client says that it will send no more. */
 	shutdown(fd, SHUT_WR);
@@ -376,7 +376,7 @@ static void pipelined(void **state)
 		assert_string_equal(hear(fd), want);
 	}
 	assert_string_equal(hear(fd), "");
-	text_fini(&all);
+	buffer_fini(&all);
 	close(fd);
 }
 
