@@ -217,7 +217,7 @@ static bool carry_ecn_in(struct packet *p, const struct outer *o)
 {
 	uint8_t inner = p->l3_tos & ECN_MASK, after;
 
-	if (!(p->flags & (PKT_IPV4 | PKT_IPV6)) || p->flags & PKT_L3_BAD)
+	if (!(p->flags & (PKT_IPV4 | PKT_IPV6)))
 		return true;
 	after = ecn_decap[inner][o->ecn];
 	if (after == ECN_DROP)

@@ -49,7 +49,7 @@ static bool fits(const struct lane *lane, struct packet *p, const struct tunnel 
 
 static void read_inner(const struct tunnel_options *o, const struct packet *p, struct inner *inner)
 {
-	bool ip = p->flags & (PKT_IPV4 | PKT_IPV6) && !(p->flags & PKT_L3_BAD);
+	bool ip = p->flags & (PKT_IPV4 | PKT_IPV6);
 	uint8_t tos = ip ? p->l3_tos : 0;
 
 	inner->tos = o->dscp_inherit ? tos : (uint8_t)(o->dscp << 2 | (tos & ECN_MASK));
