@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "afxdp/pipeline.h"
 
-#include <urcu-qsbr.h>
-
 #include "afxdp/rx.h"
 #include "afxdp/tx.h"
 #include "afxdp/worker_own.h"
 #include "dataplane/stages.h"
+#include "lib/rcu.h"
 #include "tunnels/vxlan.h"
 
 static void emit(struct worker *w, struct burst *burst)

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <urcu-qsbr.h>
 
 #include "afxdp/pcap_port.h"
 #include "afxdp/pipeline.h"
 #include "afxdp/worker_own.h"
 #include "lib/clock.h"
+#include "lib/rcu.h"
 
 #define LEARN_EVENTS 8192
 #define RESOLVE_EVENTS 256
