@@ -112,23 +112,21 @@ static uint64_t rx_xsk(struct lane *lane, struct port_queue *q, uint32_t cookie,
 	n = xsk_ring_cons__peek(&q->rx, BURST_MAX, &at);
 	for (i = 0; i < n; i++) {
 		const struct xdp_desc *d = xsk_ring_cons__rx_desc(&q->rx, at + i);
-		uint8_t *data = pool->area + d->addr;
+		struct packet *p = &burst->packet[burst->n];
 
 		if (unlikely(!descriptor_fits(pool, d))) {
 			reject(pool, q, d);
 			continue;
 		}
-		__builtin_prefetch(data - sizeof(struct rx_meta), 1);
-		__builtin_prefetch(data, 1);
-		start_packet(&burst->packet[burst->n++], data, d->len, q->port);
+		start_packet(p, pool->area + d->addr, d->len, q->port);
+		read_meta(p, cookie);
 		bytes += d->len;
+		burst->n++;
 	}
 	if (n) {
 		xsk_ring_cons__release(&q->rx, n);
 		q->fill_missing += n;
 	}
-	for (i = 0; i < burst->n; i++)
-		read_meta(&burst->packet[i], cookie);
 	if (q->fill_missing)
 		refill(pool, q);
 	wake_fill(q);
