@@ -43,6 +43,7 @@ struct port_queue {
 	uint32_t tx_staged;	/* descriptors written since the last submit */
 	uint32_t tx_outstanding;	/* submitted, not yet completed */
 	bool polled;		/* read from: not an egress-only port */
+	uint64_t bad_descriptors;	/* from the kernel, outside the area or the frame: must stay 0 */
 };
 
 /* On the worker's thread, through worker_call. The worker starts or stops polling and sending to the
