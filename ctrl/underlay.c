@@ -2,6 +2,7 @@
 #include "ctrl/underlay.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
