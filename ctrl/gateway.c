@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <urcu-qsbr.h>
 
 #include "ctrl/cores.h"
 #include "ctrl/learner.h"
@@ -19,6 +18,7 @@
 #include "ctrl/views.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/rcu.h"
 
 #define FDB_CAPACITY 4096	/* at first; it grows */
 /* Events taken before the loop gets its turn again, 0.2 us each. */

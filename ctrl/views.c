@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu-qsbr.h>
 
 #include "ctrl/gateway.h"
 #include "ctrl/tunnel_sets.h"
 #include "lib/log.h"
+#include "lib/rcu.h"
 
 #define PORT_WORDS (PORT_MAX / 64)
 #define ANY_FRAME UINT16_MAX	/* frame_max of ports without an MTU */
