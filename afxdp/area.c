@@ -25,7 +25,7 @@ static int anonymous(size_t bytes, int flags, uint8_t **base)
 /* Maps one huge page more than is needed and gives the ends back. */
 static int anonymous_aligned(size_t bytes, uint8_t **base)
 {
-	uint8_t *wide;
+	uint8_t *wide = NULL;
 	size_t before;
 	int r = anonymous(bytes + HUGE_BYTES, 0, &wide);
 
