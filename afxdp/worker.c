@@ -24,7 +24,7 @@
  * all descriptors, or the pool was too empty to fill FILL, and no event will tell when that ends. */
 #define SLEEP_NS NS_PER_S
 #define NAP_MIN_NS (50 * NS_PER_US)
-#define NAP_MAX_NS (10 * NS_PER_MS)
+#define NAP_MAX_NS (20 * NS_PER_MS)
 /* Control hears of news at most this often. */
 #define TELL_NS NS_PER_MS
 

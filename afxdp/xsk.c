@@ -108,7 +108,7 @@ err:
 int xsk_open(struct port_queue *q, struct pool *pool, const struct xsk_bind *bind)
 {
 	uint32_t n = min_of(2 * bind->ring, pool->n_free);
-	uint32_t *frames = malloc((n + 1) * sizeof(*frames));
+	uint32_t *frames = calloc(n + 1, sizeof(*frames));
 	int r;
 
 	if (!frames)
