@@ -145,6 +145,11 @@ static int call(const struct server_options *options, const char *name, struct r
 
 		if (strcmp(method->name, name) != 0)
 			continue;
+		if (!method->call) {
+			snprintf(request->error, sizeof(request->error), "%s: not in this version",
+				 name);
+			return PROTOCOL_NOT_IN_THIS_VERSION;
+		}
 		r = check_params(method, request);
 		return r ? r : method->call(request);
 	}

@@ -53,7 +53,7 @@ struct method_param {
 
 struct method {
 	const char *name;
-	/* 0, or enum protocol_error with @request->error filled in. */
+	/* 0, or enum protocol_error with @request->error filled in. NULL: not in this version. */
 	int (*call)(struct request *request);
 	struct method_param params[METHOD_PARAMS_MAX];	/* ends with a NULL name */
 };
