@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "conf/conf.h"
+#include "ctrl/commands.h"
 #include "ctrl/gateway.h"
 #include "ctrl/loop.h"
-#include "ctrl/server.h"
 #include "lib/bits.h"
 #include "lib/log.h"
 
@@ -284,16 +284,19 @@ static int serve(const struct conf *conf, const struct place *place, struct loop
 {
 	struct signals signals = {.loop = loop};
 	struct gateway *gateway = NULL;
-	struct server *server = NULL;
+	struct commands *commands = NULL;
+	char why[256];
 	int fd = catch_signals();
 	int r;
 
 	r = gateway_create(conf, loop, place->run_dir, &gateway);
 	if (r < 0)
 		goto out;
-	r = server_create(gateway, place->socket, &server);
-	if (r < 0)
+	r = commands_create(gateway, place->socket, &commands, why, sizeof(why));
+	if (r < 0) {
+		log_error("%s", why);
 		goto out;
+	}
 	loop_watch_start(loop, &signals.watch, fd, on_signal);
 	log_info("culvertd %s ready, pid %d, %s", CULVERT_VERSION, (int)getpid(), place->socket);
 	r = loop_run(loop);
@@ -301,7 +304,7 @@ static int serve(const struct conf *conf, const struct place *place, struct loop
 		log_error("io_uring: %s", strerror(-r));
 	loop_watch_stop(&signals.watch);
 out:
-	server_destroy(server);
+	commands_destroy(commands);
 	gateway_destroy(gateway);
 	close(fd);
 	return r;
