@@ -90,6 +90,7 @@ static int make_tables(struct gateway *g)
 		port->conf = &g->conf->ports[i];
 		port->shut = !port->conf->enabled;
 		port->closed_state = GATEWAY_PORT_MISSING;
+		port->checked = true;	/* conf_check_host came before us */
 		port->state = port->shut ? GATEWAY_PORT_SHUT : GATEWAY_PORT_MISSING;
 		port->since_ns = g->started_ns;
 	}

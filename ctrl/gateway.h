@@ -52,6 +52,7 @@ struct gateway_port {
 	/* ports.c */
 	char device[16];	/* what the port was opened with */
 	uint8_t closed_state;	/* MISSING or FAILED, while port is NULL */
+	bool checked;		/* the device may be taken: it is not how we are logged in, ... */
 	uint32_t retry_s;	/* pause before the next try to open it */
 	uint64_t retry_ns;	/* when that is */
 	/* links.c */
@@ -125,7 +126,7 @@ struct gateway {
 	struct gateway_watch watch;
 };
 
-/* Builds everything. -errno after a log line that names the object and the cure. */
+/* Builds everything; conf_check_host has passed. -errno after a log line that names the object and the cure. */
 int gateway_create(const struct conf *conf, struct loop *loop, const char *run_dir,
 		   struct gateway **gateway);
 /* Accepts NULL. Logs when the books do not balance. */

@@ -21,6 +21,7 @@ struct hop {
 	uint32_t users;
 	struct ip address;
 	struct mac mac;		/* when usable */
+	bool known;		/* the kernel has said something of it */
 	bool usable;		/* its MAC is known, and the kernel has not found it dead */
 	bool want_use;		/* the kernel is to be told that we use it, or no longer do */
 	bool want_get;		/* its state is to be asked for */

@@ -134,20 +134,48 @@ static void describe_device(const struct conf_port *c, char *text, size_t bytes)
 		snprintf(text, bytes, "with MAC address %s", mac_format(&c->match_mac, mac));
 }
 
+/* What conf_check_host says of those that are there at start, once for each device that appears. */
+static int check_device(struct gateway *g, uint16_t i)
+{
+	struct gateway_port *port = &g->port[i];
+	struct conf_errors errors = {0};
+	int r = 0;
+
+	if (port->checked)
+		return 0;
+	r = conf_check_port(g->conf, i, &errors);
+	if (r < 0)
+		snprintf(port->why, sizeof(port->why), "%s",
+			 errors.n ? errors.list[0].text : "refused");
+	conf_errors_fini(&errors);
+	port->checked = r == 0;
+	return r;
+}
+
+/* The netdev of a port that has one, into port->device. */
+static int find_device(struct gateway *g, uint16_t i)
+{
+	struct gateway_port *port = &g->port[i];
+	char device[128];
+
+	if (conf_port_device(port->conf, port->device) == 0)
+		return check_device(g, i);
+	port->checked = false;
+	describe_device(port->conf, device, sizeof(device));
+	snprintf(port->why, sizeof(port->why), "no device %s; waiting for it", device);
+	return -ENODEV;
+}
+
 /* Finds the device and opens the port. 0 or -errno with a sentence in port->why. */
 static int open_port(struct gateway *g, uint16_t i)
 {
 	struct gateway_port *port = &g->port[i];
 	const struct conf_port *c = port->conf;
 	struct port_options options;
-	char device[128];
-	int r;
+	int r = has_device(c) ? find_device(g, i) : 0;
 
-	if (has_device(c) && conf_port_device(c, port->device) < 0) {
-		describe_device(c, device, sizeof(device));
-		snprintf(port->why, sizeof(port->why), "no device %s; waiting for it", device);
-		return -ENODEV;
-	}
+	if (r < 0)
+		return r;
 	if (c->type == CONF_PORT_INTERNAL)
 		snprintf(port->device, sizeof(port->device), "%s", c->device ? c->device : c->name);
 	fill_options(g, i, &options);
@@ -272,6 +300,7 @@ void ports_vanished(struct gateway *g, uint16_t i)
 	port->info.link = false;
 	port->info.ifindex = 0;
 	port->closed_state = GATEWAY_PORT_MISSING;
+	port->checked = false;
 	port->retry_s = 0;
 	port->retry_ns = 0;
 	port->peer_ifindex = 0;

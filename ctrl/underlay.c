@@ -151,6 +151,10 @@ static void publish(struct underlay *u, uint32_t k)
 	char why[sizeof(t->why)];
 	bool news;
 
+	/* A way that goes on until the new next hop is known loses nothing. */
+	if (way->hop != HOP_NONE && !u->hops.hop[way->hop].known &&
+	    u->g->port[way->port].state == GATEWAY_PORT_UP)
+		return;
 	derive_path(u, k, &path, why, sizeof(why));
 	news = path.state != old || strcmp(why, t->why) != 0;
 	if (memcmp(&path, &way->published, sizeof(path)) != 0 &&
@@ -290,6 +294,12 @@ static bool ask_hop(struct underlay *u)
 	for (uint32_t i = 0; i < u->hops.n; i++) {
 		struct hop *hop = &u->hops.hop[i];
 
+		if (hop->want_get) {
+			hop->want_get = false;
+			rtnl_get_neigh(u->request.message, hop->ifindex, &hop->address);
+			send_question(u, ASK_NEIGH, i);
+			return true;
+		}
 		if (hop->want_use) {
 			hop->want_use = false;
 			hop->used_ns = clock_ns();
@@ -297,12 +307,6 @@ static bool ask_hop(struct underlay *u)
 			rtnl_use_neigh(u->request.message, hop->ifindex, &hop->address,
 				       u->managed);
 			send_question(u, TELL_USE, i);
-			return true;
-		}
-		if (hop->want_get) {
-			hop->want_get = false;
-			rtnl_get_neigh(u->request.message, hop->ifindex, &hop->address);
-			send_question(u, ASK_NEIGH, i);
 			return true;
 		}
 	}
@@ -339,6 +343,15 @@ static void take_neigh(struct underlay *u, const struct nlmsghdr *m)
 	hop = hops_learn(&u->hops, &neigh);
 	if (hop != HOP_NONE)
 		publish_hop(u, hop);
+}
+
+/* The kernel has answered for hop @i; that it knows no such neighbour (-ENOENT) is an answer too. */
+static void know_hop(struct underlay *u, uint32_t i)
+{
+	if (u->hops.hop[i].known)
+		return;
+	u->hops.hop[i].known = true;
+	publish_hop(u, i);
 }
 
 static void on_reply(struct netlink_request *request, const struct nlmsghdr *m)
@@ -407,8 +420,10 @@ static void on_done(struct netlink_request *request, int error)
 		mark(u, i);
 	else if (question == ASK_ROUTE)
 		take_route(u, i, error);
+	else if (question == ASK_NEIGH && again)
+		u->hops.hop[i].want_get = true;
 	else if (question == ASK_NEIGH)
-		u->hops.hop[i].want_get = again;
+		know_hop(u, i);
 	else
 		take_use(u, i, error);
 	proceed(u);
