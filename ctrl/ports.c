@@ -139,14 +139,20 @@ static int check_device(struct gateway *g, uint16_t i)
 {
 	struct gateway_port *port = &g->port[i];
 	struct conf_errors errors = {0};
+	const char *text = "refused";
+	size_t name_bytes = strlen(port->conf->name);
 	int r = 0;
 
 	if (port->checked)
 		return 0;
 	r = conf_check_port(g->conf, i, &errors);
+	if (errors.n)
+		text = errors.list[0].text;
+	/* "NAME: what": the name is said by whoever says why. */
+	if (strncmp(text, port->conf->name, name_bytes) == 0 && text[name_bytes] == ':')
+		text += name_bytes + 1 + strspn(text + name_bytes + 1, " ");
 	if (r < 0)
-		snprintf(port->why, sizeof(port->why), "%s",
-			 errors.n ? errors.list[0].text : "refused");
+		snprintf(port->why, sizeof(port->why), "%s", text);
 	conf_errors_fini(&errors);
 	port->checked = r == 0;
 	return r;
@@ -231,7 +237,9 @@ void ports_settle(struct gateway *g, uint16_t i)
 static int attempt(struct gateway *g, uint16_t i)
 {
 	struct gateway_port *port = &g->port[i];
+	bool was_missing = port->closed_state == GATEWAY_PORT_MISSING && port->why[0];
 	char before[sizeof(port->why)];
+	uint8_t state;
 	int r;
 
 	memcpy(before, port->why, sizeof(before));
@@ -244,10 +252,13 @@ static int attempt(struct gateway *g, uint16_t i)
 		port->retry_s = 0;
 		views_update_port(g->views, i);
 	} else {
-		port->closed_state = r == -ENODEV ? GATEWAY_PORT_MISSING : GATEWAY_PORT_FAILED;
+		state = r == -ENODEV ? GATEWAY_PORT_MISSING : GATEWAY_PORT_FAILED;
+		if (state != port->closed_state)
+			port->retry_s = 0;
+		port->closed_state = state;
 		port->retry_s = port->retry_s ? min_of(port->retry_s * 2, RETRY_MAX_S) : 1;
 		port->retry_ns = clock_ns() + port->retry_s * NS_PER_S;
-		if (strcmp(before, port->why) != 0)
+		if (strcmp(before, port->why) != 0 && !(was_missing && r == -ENODEV))
 			log_line(r == -ENODEV ? LOG_LVL_WARN : LOG_LVL_ERROR, "port %s: %s",
 				 port->conf->name, port->why);
 	}
