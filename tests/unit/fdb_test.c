@@ -164,6 +164,7 @@ static void empties(void **state)
 			oracle[i].there = false;
 		}
 		compare_all(fdb);
+		assert_true(fdb_cache_lines(fdb) == 1);
 	}
 	assert_int_equal(fdb_generation(fdb), 0);
 	assert_int_equal(fdb_set(fdb, 0, 1, 0, 1), -EINVAL);
@@ -294,7 +295,7 @@ static void readers(void **state)
 	rcu_unregister_thread();
 }
 
-/* One million entries, as many as the design promises. */
+/* One million entries, as many as the design promises, and at about half full short ways to them. */
 static void a_million(void **state)
 {
 	struct fdb *fdb = fdb_create(1000);
@@ -308,6 +309,8 @@ static void a_million(void **state)
 		assert_false(fdb_lookup(fdb, i * 0x10001 | 2ull << 48, &e));
 	}
 	assert_int_equal(fdb_count(fdb), 1000000);
+	assert_true(fdb_cache_lines(fdb) < 1.2);
+	print_message("cache lines a lookup: %.3f\n", fdb_cache_lines(fdb));
 	fdb_destroy(fdb);
 }
 
