@@ -14,7 +14,7 @@ struct {
 } frames SEC(".maps");
 
 SEC("xdp")
-int count_and_drop(struct xdp_md *ctx)
+int count_and_drop(struct xdp_md *ctx __attribute__((unused)))
 {
 	__u32 zero = 0;
 	__u64 *n = bpf_map_lookup_elem(&frames, &zero);
