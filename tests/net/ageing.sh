@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A silent MAC is forgotten after the network's ageing time; one that speaks, a static one and one with ageing 0
-# stay.
+# A silent MAC is forgotten after the network's ageing time; one that speaks, a static one and one
+# with ageing 0 stay.
 #
 #   h1, h2 ---- culvert: blue (ageing 2 s); h3, h4 ---- red (never)
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every command answers, as a table and as JSON; what is wrong is said in one line with the right status.
+# Every command answers, as a table and as JSON; what is wrong is said in one line with the right
+# status.
 #
 #   h1 ---- culvert: blue, VTEP 192.0.2.1 ---- fabric ---- r1 192.0.2.2
 . "$(dirname "$0")/lib.sh"

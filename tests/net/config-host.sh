@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What only this host can say: devices that are not there, that the host itself needs, VTEP addresses that are not
-# ours. Refused before anything is touched; `--offline` does not ask.
+# What only this host can say: devices that are not there, that the host itself needs, VTEP
+# addresses that are not ours. Refused before anything is touched; `--offline` does not ask.
 . "$(dirname "$0")/lib.sh"
 need tc bridge
 

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A wrong file is refused whole, by `culvertd --check`, `culvert config check` and a start: every error as
-# FILE:LINE:COLUMN, exit status 1, nothing started.
+# A wrong file is refused whole, by `culvertd --check`, `culvert config check` and a start: every
+# error as FILE:LINE:COLUMN, exit status 1, nothing started.
 . "$(dirname "$0")/lib.sh"
 
 file=$tmp/culvert.yaml
 
-# refused WHAT LINE:COLUMN... -- PATTERN...: of the file on standard input, offline. A COLUMN of * is any.
+# refused WHAT LINE:COLUMN... -- PATTERN...: of the file on standard input, offline. A COLUMN of *
+# is any.
 refused()
 {
 	local what=$1 status=0 place

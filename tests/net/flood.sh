@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Broadcast, multicast and unknown unicast reach every other port of the network once and never return.
+# Broadcast, multicast and unknown unicast reach every other port of the network once and never
+# return.
 #
 #   h1 ... h4 ---- culvert: blue; h5 ---- red, alone
 . "$(dirname "$0")/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# With no traffic culvertd sleeps: the CPU time that it takes in ten seconds is shown. The bound here is a
-# generous one, for busy machines.
+# With no traffic culvertd sleeps: the CPU time that it takes in ten seconds is shown. The bound
+# here is a generous one, for busy machines.
 #
 #   h1, h2 ---- culvert: blue, with a tunnel that is up
 . "$(dirname "$0")/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# An internal port: this host is itself a host in a network. Device, MAC and address outlive a restart; `culvertd
-# --cleanup` removes them.
+# An internal port: this host is itself a host in a network. Device, MAC and address outlive a
+# restart; `culvertd --cleanup` removes them.
 #
 #   h1 10.0.0.1 ---- culvert: blue ---- gw0 10.0.0.254 (in the switch's own namespace)
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# SIGKILL, then a start again: it works at once, and the end puts everything back. Then `culvertd --cleanup`.
+# SIGKILL, then a start again: it works at once, and the end puts everything back. Then `culvertd
+# --cleanup`.
 #
 #   h1, h2 ---- culvert: blue
 . "$(dirname "$0")/lib.sh"

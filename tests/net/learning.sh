@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# An unknown destination is flooded, a known one goes to its port alone; each network learns for itself.
+# An unknown destination is flooded, a known one goes to its port alone; each network learns for
+# itself.
 #
 #   h1, h2, h3 ---- culvert: blue; h4, h5 ---- red
 . "$(dirname "$0")/lib.sh"

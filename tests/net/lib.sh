@@ -22,7 +22,8 @@ export LC_ALL=C PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# --- ends -------------------------------------------------------------------------------------------
+# --- ends
+# -------------------------------------------------------------------------------------------
 
 say() { echo "# $*"; }
 
@@ -134,7 +135,8 @@ eventually()
 	done
 }
 
-# --- topology ---------------------------------------------------------------------------------------
+# --- topology
+# ---------------------------------------------------------------------------------------
 
 # Makes namespace NAME, with lo up and without IPv6 on new devices unless `addresses` asks for it.
 namespace()
@@ -152,8 +154,8 @@ at()
 	ip netns exec "$prefix$ns" "$@"
 }
 
-# veth NS1 DEV1 NS2 DEV2 [OPTION...]: a pair, up, whose second end leaves no checksum to hardware. The options
-# go to `ip link add`.
+# veth NS1 DEV1 NS2 DEV2 [OPTION...]: a pair, up, whose second end leaves no checksum to hardware.
+# The options go to `ip link add`.
 veth()
 {
 	local ns1=$1 dev1=$2 ns2=$3 dev2=$4
@@ -164,7 +166,8 @@ veth()
 	ip -n "$prefix$ns2" link set "$dev2" up
 }
 
-# plain NS DEV: the sender completes checksums itself, as it must in front of a switch that is no kernel.
+# plain NS DEV: the sender completes checksums itself, as it must in front of a switch that is no
+# kernel.
 plain()
 {
 	at "$1" ethtool -K "$2" tx off >/dev/null 2>&1
@@ -190,8 +193,8 @@ addresses()
 	done
 }
 
-# host NAME ADDRESS/LENGTH...: a namespace NAME with device e0, whose other end NAME is a device of the
-# switch. The first host has MAC 02:00:00:00:00:01, and so on.
+# host NAME ADDRESS/LENGTH...: a namespace NAME with device e0, whose other end NAME is a device
+# of the switch. The first host has MAC 02:00:00:00:00:01, and so on.
 host()
 {
 	local name=$1
@@ -203,8 +206,9 @@ host()
 	addresses "$name" e0 "$@"
 }
 
-# vlan_host NS VID: from now on e0 of NS is a VLAN netdev's lower device: what leaves gets the tag in the metadata
-# (as a VLAN netdev does it), what comes in must carry it. In-frame tags: see frames.py.
+# vlan_host NS VID: from now on e0 of NS is a VLAN netdev's lower device: what leaves gets the tag
+# in the metadata (as a VLAN netdev does it), what comes in must carry it. In-frame tags: see
+# frames.py.
 vlan_host()
 {
 	local id object=$build/tests/net/vlanhost.bpf.o
@@ -215,7 +219,8 @@ vlan_host()
 	at "$1" tc filter add dev e0 ingress bpf direct-action obj "$object" sec ingress classid "$id"
 }
 
-# fabric ADDRESS/LENGTH...: an Ethernet underlay. The switch has device ul0 in it, with these addresses.
+# fabric ADDRESS/LENGTH...: an Ethernet underlay. The switch has device ul0 in it, with these
+# addresses.
 fabric()
 {
 	namespace fab
@@ -247,7 +252,8 @@ vxlan()
 	ip -n "$prefix$ns" link set "vx$vni" up
 }
 
-# --- culvert ----------------------------------------------------------------------------------------
+# --- culvert
+# ----------------------------------------------------------------------------------------
 
 culvert() { "$build/culvert" -s "$tmp/sock" "$@"; }
 
@@ -371,9 +377,11 @@ finish()
 	say "passed"
 }
 
-# --- traffic ----------------------------------------------------------------------------------------
+# --- traffic
+# ----------------------------------------------------------------------------------------
 
-# pings NS ADDRESS [OPTION...]: answers come back (the first request may be lost while things resolve).
+# pings NS ADDRESS [OPTION...]: answers come back (the first request may be lost while things
+# resolve).
 pings()
 {
 	local ns=$1 address=$2
@@ -406,7 +414,8 @@ unheard() { ! grep -E "$2" "$tmp/$1.heard" || die "$1 heard: $2"; }
 # count_heard NS PATTERN
 count_heard() { grep -cE "$2" "$tmp/$1.heard" || true; }
 
-# transfers FROM TO ADDRESS tcp|udp BYTES: the content arrives whole (a datagram protocol goes slowly).
+# transfers FROM TO ADDRESS tcp|udp BYTES: the content arrives whole (a datagram protocol goes
+# slowly).
 transfers()
 {
 	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 sent got

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Next hops of remote VTEPs: unresolved at first, a new MAC, another route; all followed as the kernel has them.
+# Next hops of remote VTEPs: unresolved at first, a new MAC, another route; all followed as the
+# kernel has them.
 #
 #                                                    +---- r1 192.0.2.2
 #   h1 10.0.0.1 ---- culvert, 192.0.2.1 ---- fabric -+---- g1 192.0.2.11 --+

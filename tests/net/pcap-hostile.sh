@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Hostile frames out of pcap files that scapy made: all truncations, damaged headers, random bytes, giants. Nothing
-# crashes, the books balance, and what comes out can be read by tcpdump.
+# Hostile frames out of pcap files that scapy made: all truncations, damaged headers, random
+# bytes, giants. Nothing crashes, the books balance, and what comes out can be read by tcpdump.
 #
 #   hostile.pcap ---- replay (untagged, tagged, rest) | culvert | record ---- out.pcap
 . "$(dirname "$0")/lib.sh"

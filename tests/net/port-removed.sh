@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Ports come and go in any order: the first one's device is removed and added again, then another is; the rest goes
-# on. missing: wait.
+# Ports come and go in any order: the first one's device is removed and added again, then another
+# is; the rest goes on. missing: wait.
 #
 #   h1, h2, h3 ---- culvert: blue (h4's device is not there at first)
 . "$(dirname "$0")/lib.sh"

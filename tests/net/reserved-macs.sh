@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# 802.1D reserved addresses (STP, LACP, LLDP, ...) are link-local: the kernel of this host gets them, no
-# other host does. The addresses next to them are plain multicast.
+# 802.1D reserved addresses (STP, LACP, LLDP, ...) are link-local: the kernel of this host gets
+# them, no other host does. The addresses next to them are plain multicast.
 #
 #   h1, h2 ---- culvert: blue
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Static entries, of a port and of a VTEP, from the file and by command: used at once, never moved, never aged.
+# Static entries, of a port and of a VTEP, from the file and by command: used at once, never
+# moved, never aged.
 #
 #   h1, h2, h3 ---- culvert: blue, VTEP 192.0.2.1 ---- fabric ---- r1 192.0.2.11, r2 192.0.2.12
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# SIGTERM while traffic flows as fast as it can: a clean end within seconds, books balanced; then the next start.
+# SIGTERM while traffic flows as fast as it can: a clean end within seconds, books balanced; then
+# the next start.
 #
 #   h1 ---- culvert: blue ---- h2, fabric ---- r1 192.0.2.2, vx10
 . "$(dirname "$0")/lib.sh"

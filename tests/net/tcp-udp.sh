@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# TCP and UDP between two hosts: the content arrives whole, both ways, both families. Rings as by default.
+# TCP and UDP between two hosts: the content arrives whole, both ways, both families. Rings as by
+# default.
 #
 #   h1 10.0.0.1 ---- culvert: blue ---- h2 10.0.0.2
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Two workers, each with a queue of every port; flows spread over both and nothing is lost or damaged.
+# Two workers, each with a queue of every port; flows spread over both and nothing is lost or
+# damaged.
 #
 #   h1 (2 queues) ---- culvert, 2 workers: blue ---- h2 (2 queues), fabric ---- r1 192.0.2.2, vx10
 . "$(dirname "$0")/lib.sh"

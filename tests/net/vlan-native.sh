@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A port with a native VLAN beside tagged ones. Priority-tagged frames (VLAN 0) count as untagged; their
-# priority survives where the frame leaves with a tag.
+# A port with a native VLAN beside tagged ones. Priority-tagged frames (VLAN 0) count as untagged;
+# their priority survives where the frame leaves with a tag.
 #
 #   h1 untagged = office, 100 = blue ---- t1 |         | ---- h2 untagged = office
 #                                            | culvert | ---- h3 untagged = blue

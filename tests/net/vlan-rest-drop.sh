@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# VLANs that a port does not name are dropped and counted; so are untagged frames where none are expected.
+# VLANs that a port does not name are dropped and counted; so are untagged frames where none are
+# expected.
 #
 #   h1 ---- t1 tagged 100 = blue |         | ---- h2 untagged = blue
 #                                | culvert | ---- h3 untagged = red

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# rest: kernel leaves all VLANs that a port does not name with the host, untagged frames too; the host may
-# have an address on the device.
+# rest: kernel leaves all VLANs that a port does not name with the host, untagged frames too; the
+# host may have an address on the device.
 #
 #   h1 ---- t1 100 = blue, rest = kernel (10.5.0.254) |         |
 #   h2 ---- untagged = blue                           | culvert |

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# VLAN ids are local to a port: one network has id 100 here and 200 there, and the ids swapped belong to
-# another network. A range maps n to NAME.n.
+# VLAN ids are local to a port: one network has id 100 here and 200 there, and the ids swapped
+# belong to another network. A range maps n to NAME.n.
 #
 #   h1 VLAN 100 ---- t1 |         | t2 ---- h2 VLAN 200     (blue: 100 <-> 200, red: 200 <-> 100)
 #                       | culvert |

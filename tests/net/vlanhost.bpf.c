@@ -2,9 +2,10 @@
 /*
  * A VLAN netdev for kernels that have none: two tc programs on the lower device.
  *
- * egress leaves the tag in the packet's metadata, where a VLAN netdev leaves it too, so that a driver that
- * inserts tags (veth says it does) hands it on beside the frame. ingress takes what carries the tag
- * and nothing else. The VLAN id is the filter's classid, which tc shows to the program.
+ * egress leaves the tag in the packet's metadata, where a VLAN netdev leaves it too, so that a
+ * driver that inserts tags (veth says it does) hands it on beside the frame. ingress takes what
+ * carries the tag and nothing else. The VLAN id is the filter's classid, which tc shows to the
+ * program.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

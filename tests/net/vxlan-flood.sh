@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Broadcast, unknown and multicast go to every remote VTEP of the network and to no other; what comes from one
-# tunnel never leaves by another.
+# Broadcast, unknown and multicast go to every remote VTEP of the network and to no other; what
+# comes from one tunnel never leaves by another.
 #
 #   h1, h2 (blue) ----            +---- r1 192.0.2.11 (VNI 10)
 #                      culvert ---+---- r2 192.0.2.12 (VNI 10)

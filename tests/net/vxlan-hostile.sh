@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every truncation of VXLAN packets and thousands of damaged ones arrive on the underlay: nothing crashes, and the
-# books balance.
+# Every truncation of VXLAN packets and thousands of damaged ones arrive on the underlay: nothing
+# crashes, and the books balance.
 #
 #   h1 (blue, VNI 10) ---- culvert, 192.0.2.1 and 2001:db8::1 (ul0) ---- fabric ---- r1 192.0.2.2, 2001:db8::2
 . "$(dirname "$0")/lib.sh"

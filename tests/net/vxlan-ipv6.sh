@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# VXLAN over IPv6 against the kernel's own vxlan device, both ways. By default that device drops what comes
-# with a zero UDP checksum.
+# VXLAN over IPv6 against the kernel's own vxlan device, both ways. By default that device drops
+# what comes with a zero UDP checksum.
 #
 #   h1 10.0.0.1 ---- culvert, VTEP 2001:db8::1 (ul0) ---- fabric ---- r1 2001:db8::2, vx10: 10.0.0.2
 . "$(dirname "$0")/lib.sh"

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Outer source ports: 1000 flows get at least 940 different ones inside the range, a flow always the same, all
-# fragments of a datagram the same. With the hash of the descriptor (native), and without one (skb).
+# Outer source ports: 1000 flows get at least 940 different ones inside the range, a flow always
+# the same, all fragments of a datagram the same. With the hash of the descriptor (native), and
+# without one (skb).
 #
-# The flows are unconnected UDP sockets: on veth their hash is that of the tuple, while TCP and connected
-# UDP carry a random number that the socket may change.
+# The flows are unconnected UDP sockets: on veth their hash is that of the tuple, while TCP and
+# connected UDP carry a random number that the socket may change.
 #
 #   h1 10.0.0.1 ---- culvert, VTEP 192.0.2.1 (ul0) ---- fabric ---- r1 192.0.2.2, vx10: 10.0.0.2
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A frame that does not fit the underlay is counted as too-big, not fragmented; the next smaller one passes.
+# A frame that does not fit the underlay is counted as too-big, not fragmented; the next smaller
+# one passes.
 #
 #   h1 10.0.0.1, mtu 1600 ---- culvert (ul0 mtu 1600: 1550 inside) ---- fabric ---- r1 vx10: 10.0.0.2
 . "$(dirname "$0")/lib.sh"
