@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""books.py DROPS PORT: whether every packet is accounted for. The files are `culvert -j drops` and `-j port`.
+"""books.py DROPS PORT: whether every packet is accounted for.
+
+The files are what `culvert -j drops` and `culvert -j port` said.
 
 Over all ports rx + copied + generated = tx + drops, and for each port by which frames came in
 rx + copied + generated = forwarded + drops.

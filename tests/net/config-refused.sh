@@ -14,21 +14,23 @@ refused()
 	local what=$1 status=0 place
 	shift
 	cat >"$file"
-	at sw timeout 20 "$build/culvertd" -c "$file" --check --offline >"$tmp/out" 2>&1 || status=$?
+	timeout 20 "$build/culvertd" -c "$file" --check --offline >"$tmp/out" 2>&1 || status=$?
 	[ $status = 1 ] || die "$what: status $status: $(cat "$tmp/out")"
 	while [ "$1" != -- ]; do
 		place=${1/\*/[0-9]+}
-		grep -qE "^$file:$place: ." "$tmp/out" || die "$what: nothing at $1 in: $(cat "$tmp/out")"
+		grep -qE "^$file:$place: ." "$tmp/out" ||
+			die "$what: nothing at $1 in: $(cat "$tmp/out")"
 		shift
 	done
 	shift
 	for place; do
-		grep -qiE -- "$place" "$tmp/out" || die "$what: not said: $place, but: $(cat "$tmp/out")"
+		grep -qiE -- "$place" "$tmp/out" || die "$what: no $place in: $(cat "$tmp/out")"
 	done
 	status=0
 	"$build/culvert" config check "$file" --offline >"$tmp/out2" 2>&1 || status=$?
 	equal "$what: status of culvert config check" 1 $status
-	grep -qE "culvert.yaml:[0-9]+:[0-9]+: " "$tmp/out2" || die "$what: culvert config check: $(cat "$tmp/out2")"
+	grep -qE "culvert.yaml:[0-9]+:[0-9]+: " "$tmp/out2" ||
+		die "$what: culvert config check: $(cat "$tmp/out2")"
 	say "$what"
 }
 

@@ -28,9 +28,9 @@ done
 for i in 1 2 3 4 5; do
 	py h$i <<P
 me = mac_of("e0")
+to = (BROADCAST, "01:00:5e:00:00:09", "33:33:00:00:00:09", "02:00:00:00:99:99")
 for n in range(100):
-    send("e0", eth((BROADCAST, "01:00:5e:00:00:09", "33:33:00:00:00:09", "02:00:00:00:99:99")[n % 4], me,
-                   "h$i-%d." % n))
+    send("e0", eth(to[n % 4], me, "h$i-%d." % n))
 P
 done
 for to in 1 2 3 4; do

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames by hand. As a module: builders and send(). As a program: frames.py DEV writes down what arrives.
+"""Frames by hand: as a module builders and send(), as a program, frames.py DEV, what arrives.
 
-One line a frame, from the outside in; a tag (VLAN id and priority; svlan when it is 802.1ad's) is shown
-whether it was in the frame or in its metadata:
+One line a frame, from the outside in; a tag (VLAN id and priority; svlan when it is 802.1ad's) is
+shown whether it was in the frame or in its metadata; sum is 0 when the UDP checksum is:
   02:00:00:00:00:01 > ff:ff:ff:ff:ff:ff vlan 100.0 type 0x88b5 "hello" length 19
-  ... ip 192.0.2.1 > 192.0.2.2 tos 0 df 1 udp 50000 > 4789 sum 0 vxlan 8 vni 10 | 02:... (the inner frame)
+  ... ip 192.0.2.1 > 192.0.2.2 tos 0 ttl 64 df 1 udp 50000 > 4789 sum 0 vxlan 8 vni 10 | 02:...
 """
 import ipaddress
 import socket
@@ -50,12 +50,13 @@ def ip4(src, dst, payload, proto=17, tos=0, ident=0, frag=0, ttl=64, length=None
 
 
 def ip6(src, dst, payload, proto=17, tclass=0, hops=64):
-    return struct.pack("!IHBB16s16s", 6 << 28 | tclass << 20, len(payload), proto, hops,
-                       ipaddress.IPv6Address(src).packed, ipaddress.IPv6Address(dst).packed) + payload
+    ends = ipaddress.IPv6Address(src).packed + ipaddress.IPv6Address(dst).packed
+    return struct.pack("!IHBB", 6 << 28 | tclass << 20, len(payload), proto, hops) + ends + payload
 
 
 def udp(sport, dport, payload=b"", length=None, check=0):
-    return struct.pack("!HHHH", sport, dport, 8 + len(payload) if length is None else length, check) + payload
+    length = 8 + len(payload) if length is None else length
+    return struct.pack("!HHHH", sport, dport, length, check) + payload
 
 
 def vxlan(vni, inner, flags=0x08, reserved=0):
@@ -142,7 +143,7 @@ def describe(frame, tag=None):
 
 
 def listen(dev):
-    """Lines until killed. The tag that the kernel took out of the frame is in the auxiliary data."""
+    """Until killed. The tag that the kernel took out of a frame is in the auxiliary data."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     s.setsockopt(263, 8, 1)	# SOL_PACKET, PACKET_AUXDATA
     s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)	# SO_RCVBUFFORCE

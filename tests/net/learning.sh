@@ -51,7 +51,7 @@ heard h5 '"red-marker"'
 expect "learned in red" eventually 5 fdb_has red 02:00:00:00:00:02 h4
 expect "still there in blue" fdb_has blue 02:00:00:00:00:02 h2
 unheard h4 'known|marker"'
-equal "MACs of blue" 2 "$(value network "[n for n in d['networks'] if n['name'] == 'blue'][0]['macs']")"
+equal "MACs of blue" 2 "$(network blue macs)"
 equal "MACs at h2" 1 "$(port h2 macs)"
 
 say "a destination behind the port that the frame came from"

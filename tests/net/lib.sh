@@ -56,7 +56,7 @@ cleanup()
 	local status=$? ns pid
 	trap - EXIT ERR INT TERM HUP
 	set +e
-	for ns in $(ip netns list 2>/dev/null | awk -v p="$prefix" 'index($1, p) == 1 {print $1}'); do
+	for ns in $(ip netns list 2>/dev/null | awk '{print $1}' | grep "^$prefix"); do
 		for pid in $(ip netns pids "$ns" 2>/dev/null); do
 			kill -KILL "$pid" 2>/dev/null
 		done
@@ -79,7 +79,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 trap 'die "line $LINENO: $BASH_COMMAND"' ERR
 for program in culvertd culvert; do
-	[ -n "$build" ] && [ -x "$build/$program" ] || die "no $program in ${BUILD:-build}: build it first"
+	[ -n "$build" ] && [ -x "$build/$program" ] || die "no $program in ${BUILD:-build}"
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/culvert-$test_name.XXXXXX")
 
@@ -160,7 +160,8 @@ veth()
 {
 	local ns1=$1 dev1=$2 ns2=$3 dev2=$4
 	shift 4
-	ip -n "$prefix$ns1" link add "$dev1" "$@" type veth peer name "$dev2" "$@" netns "$prefix$ns2"
+	ip -n "$prefix$ns1" link add "$dev1" "$@" type veth \
+		peer name "$dev2" "$@" netns "$prefix$ns2"
 	plain "$ns2" "$dev2"
 	ip -n "$prefix$ns1" link set "$dev1" up
 	ip -n "$prefix$ns2" link set "$dev2" up
@@ -211,12 +212,14 @@ host()
 # frames.py.
 vlan_host()
 {
-	local id object=$build/tests/net/vlanhost.bpf.o
+	local way id object=$build/tests/net/vlanhost.bpf.o
 	id=1:$(printf '%x' "$2")
 	[ -f "$object" ] || die "no $object: build it first"
 	at "$1" tc qdisc add dev e0 clsact
-	at "$1" tc filter add dev e0 egress bpf direct-action obj "$object" sec egress classid "$id"
-	at "$1" tc filter add dev e0 ingress bpf direct-action obj "$object" sec ingress classid "$id"
+	for way in egress ingress; do
+		at "$1" tc filter add dev e0 $way bpf direct-action \
+			obj "$object" sec $way classid "$id"
+	done
 }
 
 # fabric ADDRESS/LENGTH...: an Ethernet underlay. The switch has device ul0 in it, with these
@@ -247,7 +250,8 @@ vxlan()
 {
 	local ns=$1 vni=$2 from=$3 to=$4
 	shift 4
-	ip -n "$prefix$ns" link add "vx$vni" type vxlan id "$vni" local "$from" remote "$to" dstport 4789
+	ip -n "$prefix$ns" link add "vx$vni" type vxlan id "$vni" \
+		local "$from" remote "$to" dstport 4789
 	addresses "$ns" "vx$vni" "$@"
 	ip -n "$prefix$ns" link set "vx$vni" up
 }
@@ -261,7 +265,8 @@ culvert() { "$build/culvert" -s "$tmp/sock" "$@"; }
 write_config()
 {
 	cat >"$tmp/culvert.yaml"
-	grep -q '^workers:' "$tmp/culvert.yaml" || echo 'workers: {ring: 1024}' >>"$tmp/culvert.yaml"
+	grep -q '^workers:' "$tmp/culvert.yaml" ||
+		echo 'workers: {ring: 1024}' >>"$tmp/culvert.yaml"
 	echo "control: {socket: $tmp/sock}" >>"$tmp/culvert.yaml"
 }
 
@@ -276,10 +281,11 @@ start_culvert()
 run_culvert()
 {
 	local limit=$((SECONDS + 20 * slow))
-	ip netns exec "${prefix}sw" "$build/culvertd" -c "$tmp/culvert.yaml" >>"$tmp/culvertd.log" 2>&1 &
+	ip netns exec "${prefix}sw" \
+		"$build/culvertd" -c "$tmp/culvert.yaml" >>"$tmp/culvertd.log" 2>&1 &
 	culvertd_pid=$!
 	until culvert status >/dev/null 2>&1; do
-		kill -0 "$culvertd_pid" 2>/dev/null || { culvertd_pid=; die "culvertd did not start"; }
+		kill -0 "$culvertd_pid" 2>/dev/null || die "culvertd did not start"
 		[ $SECONDS -lt $limit ] || die "culvertd does not answer"
 		sleep 0.05
 	done
@@ -336,20 +342,32 @@ drops()
 # dropped REASON WANTED [PORT], for `eventually`.
 dropped() { [ "$(drops "$1" ${3:+"$3"})" -ge "$2" ]; }
 
+# fdb EXPRESSION: the value of it over the FDB's entries, d.
+fdb() { culvert -j fdb | "$python" "$here/pick.py" --lines "$1"; }
+
 # fdb_has NETWORK MAC WHERE: the FDB says so. WHERE is a port's name or a VTEP.
 fdb_has()
 {
-	culvert -j fdb | "$python" "$here/pick.py" --lines \
-		"any(e['network'] == '$1' and e['mac'] == '$2' and (e.get('port') or e.get('vtep')) == '$3'
-		for e in d)" | grep -qx True
+	[ "$(fdb "[e.get('port') or e.get('vtep') for e in d
+		if e['network'] == '$1' and e['mac'] == '$2']")" = "['$3']" ]
 }
 
 # fdb_knows NETWORK MAC: at all.
-fdb_knows()
+fdb_knows() { [ "$(fdb "any(e['network'] == '$1' and e['mac'] == '$2' for e in d)")" = True ]; }
+
+# network NAME KEY: one value of `culvert -j network`.
+network() { value network "[n for n in d['networks'] if n['name'] == '$1'][0]['$2']"; }
+
+# tunnel VTEP KEY, tunnel_is VTEP KEY WANTED
+tunnel() { value tunnel "[t for t in d['tunnels'] if t['vtep'] == '$1'][0]['$2']"; }
+tunnel_is() { [ "$(tunnel "$1" "$2")" = "$3" ]; }
+
+# tunnels_ok N: waits until N of the tunnels are.
+tunnels_ok()
 {
-	culvert -j fdb | "$python" "$here/pick.py" --lines \
-		"any(e['network'] == '$1' and e['mac'] == '$2' for e in d)" | grep -qx True
+	eventually 15 tunnels_are "$1" || die "not $1 tunnels are ok: $(culvert -j tunnel)"
 }
+tunnels_are() { [ "$(value tunnel "sum(t['state'] == 'ok' for t in d['tunnels'])")" = "$1" ]; }
 
 # books: every packet that came in is accounted for, over all and by ingress port. Waits for rest.
 books()
@@ -359,8 +377,8 @@ books()
 		culvert -j port
 		die "the books do not balance"
 	}
-	say "books: $(value drops "'rx {rx} + copied {copied} + generated {generated} = tx {tx} + drops {drops}'\
-.format(**d['books'])")"
+	say "books: $(value drops \
+		"' '.join('%s %d' % b for b in d['books'].items() if b[0] != 'balanced')")"
 }
 
 balanced()
@@ -419,10 +437,12 @@ count_heard() { grep -cE "$2" "$tmp/$1.heard" || true; }
 transfers()
 {
 	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 sent got
-	at "$to" "$python" "$here/transfer.py" serve "$address" "$protocol" >"$tmp/got" 2>"$tmp/serves" &
+	at "$to" "$python" "$here/transfer.py" serve "$address" "$protocol" \
+		>"$tmp/got" 2>"$tmp/serves" &
 	local server=$!
 	eventually 10 grep -q ready "$tmp/serves" || die "the server in $to does not start"
-	sent=$(at "$from" timeout 60 "$python" "$here/transfer.py" send "$address" "$protocol" "$bytes") ||
+	sent=$(at "$from" timeout $((60 * slow)) \
+		"$python" "$here/transfer.py" send "$address" "$protocol" "$bytes") ||
 		die "$protocol from $from to $to stalls"
 	wait $server || die "$protocol from $from to $to: the receiver failed"
 	got=$(cat "$tmp/got")
@@ -440,7 +460,7 @@ iperf()
 	at "$from" timeout 60 iperf3 -J -c "$address" "$@" >"$tmp/iperf.json" ||
 		die "iperf3: $(grep error "$tmp/iperf.json")"
 	wait $server || true
-	"$python" "$here/pick.py" "round(d['end'].get('sum_received', d['end'].get('sum'))['bits_per_second'] / 1e6)" \
+	"$python" "$here/pick.py" "round(d['end']['sum_received']['bits_per_second'] / 1e6)" \
 		<"$tmp/iperf.json"
 }
 

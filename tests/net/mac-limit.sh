@@ -31,7 +31,6 @@ P
 done
 heard h2 '"n29\."'
 heard h4 '"n29\."'
-network() { value network "[n for n in d['networks'] if n['name'] == '$1'][0]['$2']"; }
 # shellcheck disable=SC2317
 reached() { [ "$(network blue limit_hits)" -ge 1 ] && [ "$(network red limit_hits)" -ge 1 ]; }
 expect "limit hits counted" eventually 5 reached

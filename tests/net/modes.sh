@@ -24,7 +24,8 @@ Y
 # refuses PATTERN: culvertd does not start, and says so.
 refuses()
 {
-	expect_not "a start" at sw timeout 20 "$build/culvertd" -c "$tmp/culvert.yaml" >"$tmp/out" 2>&1
+	expect_not "a start" \
+		at sw timeout 20 "$build/culvertd" -c "$tmp/culvert.yaml" >"$tmp/out" 2>&1
 	grep -qE "$1" "$tmp/out" || die "not said: $1, but: $(cat "$tmp/out")"
 	nothing_left
 }

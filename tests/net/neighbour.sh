@@ -19,8 +19,6 @@ networks:
 tunnels: {local: [192.0.2.1], underlay: [ul0]}
 Y
 
-tunnel() { value tunnel "[t for t in d['tunnels'] if t['vtep'] == '$1'][0]['$2']"; }
-tunnel_is() { [ "$(tunnel "$1" "$2")" = "$3" ]; }
 say "no next hop, no route"
 expect_not "ping into nothing" at h1 ping -q -c 2 -i 0.2 -W 1 10.0.0.2
 expect_not "ok" tunnel_is 192.0.2.2 state ok

@@ -16,25 +16,28 @@ import logging
 import random
 import sys
 logging.getLogger("scapy").setLevel(logging.ERROR)
-from scapy.all import (ARP, Dot1AD, Dot1Q, Ether, GRE, ICMP, IP, IPOption, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment,
-                       IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, Raw, SCTP, STP, LLC, Dot3, TCP, UDP, VXLAN, fuzz,
-                       ICMPv6ND_NS, PcapWriter, raw)
+from scapy.all import (ARP, Dot1AD, Dot1Q, Dot3, Ether, GRE, ICMP, ICMPv6ND_NS, IP, IPOption, IPv6,
+                       IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting,
+                       LLC, PcapWriter, Raw, SCTP, STP, TCP, UDP, VXLAN, fuzz, raw)
 
 random.seed(int(sys.argv[2]))
 e = Ether(src="02:00:00:00:00:01", dst="ff:ff:ff:ff:ff:ff")
 u = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 good = [
-    e / ARP(), e / Raw(b"x"), u / IP() / TCP() / b"data", u / IP() / UDP() / b"data", u / IP() / ICMP(),
-    u / IP(options=[IPOption(b"\x83\x07\x04\x0a\x00\x00\x01")]) / UDP() / b"data", u / IP(frag=100) / b"x" * 20,
-    u / IP(flags="MF") / UDP() / b"x" * 20, u / IP() / GRE() / IP() / UDP(), u / IP() / SCTP(),
+    e / ARP(), e / Raw(b"x"), u / IP() / TCP() / b"data", u / IP() / UDP() / b"data",
+    u / IP() / ICMP(), u / IP(options=[IPOption(b"\x83\x07\x04\x0a\x00\x00\x01")]) / UDP(),
+    u / IP(frag=100) / Raw(b"x" * 20), u / IP(flags="MF") / UDP() / Raw(b"x" * 20),
+    u / IP() / GRE() / IP() / UDP(), u / IP() / SCTP(),
     u / IPv6() / TCP(), u / IPv6() / UDP() / b"x", u / IPv6() / IPv6ExtHdrHopByHop() / UDP(),
-    u / IPv6() / IPv6ExtHdrDestOpt() / IPv6ExtHdrRouting() / IPv6ExtHdrFragment(offset=3) / b"x" * 9,
+    u / IPv6() / IPv6ExtHdrDestOpt() / IPv6ExtHdrRouting() / IPv6ExtHdrFragment(offset=3) / b"x",
     u / IPv6() / IPv6ExtHdrFragment(m=1) / UDP() / b"x", e / IPv6() / ICMPv6ND_NS(),
-    e / Dot1Q(vlan=100) / IP() / UDP(), e / Dot1Q(vlan=0, prio=5) / IP() / UDP(), e / Dot1Q(vlan=4095) / ARP(),
-    e / Dot1Q(vlan=100) / Dot1Q(vlan=7) / IP(), e / Dot1AD(vlan=200) / Dot1Q(vlan=100) / IPv6() / UDP(),
+    e / Dot1Q(vlan=100) / IP() / UDP(), e / Dot1Q(vlan=0, prio=5) / IP() / UDP(),
+    e / Dot1Q(vlan=4095) / ARP(), e / Dot1Q(vlan=100) / Dot1Q(vlan=7) / IP(),
+    e / Dot1AD(vlan=200) / Dot1Q(vlan=100) / IPv6() / UDP(),
     Dot3(src="02:00:00:00:00:01", dst="01:80:c2:00:00:00") / LLC() / STP(),
     u / IP() / UDP(dport=4789) / VXLAN(vni=10) / e / IP() / TCP(),
-    Ether(src="ff:ff:ff:ff:ff:ff", dst="02:00:00:00:00:01") / IP(), Ether(src="00:00:00:00:00:00") / IP(),
+    Ether(src="ff:ff:ff:ff:ff:ff", dst="02:00:00:00:00:01") / IP(),
+    Ether(src="00:00:00:00:00:00") / IP(),
 ]
 out = PcapWriter(sys.argv[1], linktype=1)
 n = 0
@@ -54,7 +57,8 @@ for p in good:
     for _ in range(60):
         d = bytearray(b)
         for _ in range(random.randint(1, 4)):
-            d[random.randrange(12, len(d))] = random.choice((0, 1, 0x0f, 0x40, 0x45, 0x60, 0x7f, 0x80, 0xff))
+            d[random.randrange(12, len(d))] = random.choice(
+                (0, 1, 0x0f, 0x40, 0x45, 0x60, 0x7f, 0x80, 0xff))
         put(bytes(d))
 for _ in range(300):
     put(raw(u / fuzz(IP() / UDP())))
@@ -70,7 +74,8 @@ out.close()
 print("# %d frames" % n)
 P
 
-for how in "untagged: blue" "tagged: {100: blue, 1-99: tenant}" "untagged: red, tagged: {100: blue}, rest: wire"; do
+for how in "untagged: blue" "tagged: {100: blue, 1-99: tenant}" \
+	"untagged: red, tagged: {100: blue}, rest: wire"; do
 	for preload in false true; do
 		write_config <<Y
 ports:

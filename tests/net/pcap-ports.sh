@@ -63,7 +63,8 @@ for file in in big-endian nano; do
 		equal "tx of record, $file" 200 "$(port record tx_packets)"
 		equal "tx of the sink, $file" 200 "$(port hole tx_packets)"
 		stop_culvert
-		tcpdump -nn -r "$tmp/out.pcap" >/dev/null 2>"$tmp/tcpdump.err" || die "tcpdump: $(cat "$tmp/tcpdump.err")"
+		tcpdump -nn -r "$tmp/out.pcap" >/dev/null 2>"$tmp/tcpdump.err" ||
+			die "tcpdump: $(cat "$tmp/tcpdump.err")"
 		equal "frames in out.pcap" 200 "$(written)"
 		equal "frames at h1" 200 "$(count_heard h1 frame-)"
 		say "$file, preload $preload"
@@ -104,7 +105,8 @@ done
 say "files that are refused by name"
 for file in not-ethernet no-pcap nosuch; do
 	config $file.pcap
-	expect_not "a start with $file.pcap" at sw timeout 20 "$build/culvertd" -c "$tmp/culvert.yaml" >"$tmp/out" 2>&1
+	expect_not "a start with $file.pcap" \
+		at sw timeout 20 "$build/culvertd" -c "$tmp/culvert.yaml" >"$tmp/out" 2>&1
 	grep -q "$file" "$tmp/out" || die "$file is not named: $(cat "$tmp/out")"
 	no_sanitizer_report
 	! grep -E 'Sanitizer|runtime error' "$tmp/out" || die "a sanitizer spoke up"

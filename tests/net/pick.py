@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""pick.py [--lines] EXPRESSION: the value of a Python expression over the JSON on standard input, d.
+"""pick.py [--lines] EXPRESSION: the value of a Python expression over JSON, d.
 
-With --lines the input is one object a line and d is the list of them. `culvert -j` is what is read.
+The JSON is on standard input, as `culvert -j` says it. With --lines it is one object a line, and d is
+the list of them.
 """
 import json
 import sys

@@ -4,7 +4,7 @@
 # The underlay device stays the kernel's for all but VXLAN: a TCP connection like ssh's, ping and
 # ARP go on while tunnels are busy, and when culvert starts and stops.
 #
-#   h1 10.0.0.1 ---- culvert, VTEP 192.0.2.1 (ul0: also sshd's) ---- fabric ---- r1 192.0.2.2, vx10: 10.0.0.2
+#   h1 10.0.0.1 ---- culvert, 192.0.2.1 (also sshd's) ---- fabric ---- r1 192.0.2.2, vx10: 10.0.0.2
 . "$(dirname "$0")/lib.sh"
 need iperf3
 

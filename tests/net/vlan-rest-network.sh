@@ -4,7 +4,7 @@
 # rest: NETWORK carries all VLANs that a port does not name through one network, tags kept (QinQ).
 #
 #   h1 ---- t1 100 = blue, rest = wire |         | t2 rest = wire ---- h2
-#   h3 ---- untagged = blue            | culvert | ul0 ---- fabric ---- r1: the kernel's vxlan, VNI 10
+#   h3 ---- untagged = blue            | culvert | ul0 ---- fabric ---- r1, vx10
 . "$(dirname "$0")/lib.sh"
 
 for i in 1 2 3; do
@@ -23,7 +23,7 @@ networks:
   wire: {vni: 10, remotes: [192.0.2.2]}
 tunnels: {local: [192.0.2.1], underlay: [ul0]}
 Y
-expect "the tunnel" eventually 10 value tunnel "1 / (d['tunnels'][0]['state'] == 'ok')"
+tunnels_ok 1
 
 for i in 1 2 3; do
 	listen h$i
@@ -31,8 +31,10 @@ done
 listen r1 vx10
 py h1 <<'P'
 me = mac_of("e0")
-send("e0", eth(BROADCAST, me, "one", tags=[300 | 2 << 13]), eth(BROADCAST, me, "c-in-c", tags=[300, 100]),
-     eth(BROADCAST, me, "s-tag", tags=[301, 40], tpid=0x88a8), eth(BROADCAST, me, "named", tags=[100]))
+send("e0", eth(BROADCAST, me, "one", tags=[300 | 2 << 13]))
+send("e0", eth(BROADCAST, me, "c-in-c", tags=[300, 100]))
+send("e0", eth(BROADCAST, me, "s-tag", tags=[301, 40], tpid=0x88a8))
+send("e0", eth(BROADCAST, me, "named", tags=[100]))
 P
 for to in h2 r1; do
 	heard $to 'ff:ff vlan 300.2 type 0x88b5 "one"'

@@ -30,7 +30,8 @@ for i in 1 2 3 4; do
 done
 py h1 <<'P'
 me = mac_of("e0")
-send("e0", eth(BROADCAST, me, "in-blue", tags=[100 | 5 << 13]), eth(BROADCAST, me, "in-red", tags=[200]))
+send("e0", eth(BROADCAST, me, "in-blue", tags=[100 | 5 << 13]))
+send("e0", eth(BROADCAST, me, "in-red", tags=[200]))
 send("e0", eth(BROADCAST, me, "two-tags", tags=[100, 200]))
 P
 heard h2 'vlan 200.5 type 0x88b5 "in-blue"'

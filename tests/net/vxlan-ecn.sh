@@ -16,7 +16,7 @@ networks:
   blue: {vni: 10, remotes: [192.0.2.2]}
 tunnels: {local: [192.0.2.1], underlay: [ul0]}
 Y
-expect "the tunnel" eventually 10 value tunnel "1 / (d['tunnels'][0]['state'] == 'ok')"
+tunnels_ok 1
 to=$(at sw cat /sys/class/net/ul0/address)
 listen h1
 listen r1
@@ -25,8 +25,9 @@ say "into the tunnel: the outer header shows what the inner one says"
 py h1 <<'P'
 me = mac_of("e0")
 for ecn in range(4):
-    send("e0", eth(BROADCAST, me, ip4("10.0.0.1", "10.0.0.2", udp(9, 100 + ecn, b"x"), tos=0xb8 | ecn), type=0x800),
-         eth(BROADCAST, me, ip6("fd00::1", "fd00::2", udp(9, 200 + ecn, b"x"), tclass=0xb8 | ecn), type=0x86dd))
+    v4 = ip4("10.0.0.1", "10.0.0.2", udp(9, 100 + ecn, b"x"), tos=0xb8 | ecn)
+    v6 = ip6("fd00::1", "fd00::2", udp(9, 200 + ecn, b"x"), tclass=0xb8 | ecn)
+    send("e0", eth(BROADCAST, me, v4, type=0x800), eth(BROADCAST, me, v6, type=0x86dd))
 P
 for ecn in 0 1 2 3; do
 	heard r1 "tos $ecn ttl 64 df 1 udp .* tos $((184 + ecn)) ttl 64 df 0 udp 9 > 10$ecn "
@@ -38,8 +39,9 @@ py r1 <<P
 for inner in range(4):
     for outer in range(4):
         port = 1000 + 10 * inner + outer
-        for packet, kind, type in ((ip4("10.0.0.2", "10.0.0.1", udp(4, port, b"x"), tos=0xb8 | inner), 4, 0x800),
-                                   (ip6("fd00::2", "fd00::1", udp(6, port, b"x"), tclass=0xb8 | inner), 6, 0x86dd)):
+        v4 = ip4("10.0.0.2", "10.0.0.1", udp(4, port, b"x"), tos=0xb8 | inner)
+        v6 = ip6("fd00::2", "fd00::1", udp(6, port, b"x"), tclass=0xb8 | inner)
+        for packet, type in ((v4, 0x800), (v6, 0x86dd)):
             frame = eth(BROADCAST, "02:00:00:00:00:77", packet, type=type)
             send("e0", eth("$to", mac_of("e0"), ip4("192.0.2.2", "192.0.2.1",
                  udp(50000, 4789, vxlan(10, frame)), tos=outer), type=0x800))

@@ -4,7 +4,7 @@
 # Every truncation of VXLAN packets and thousands of damaged ones arrive on the underlay: nothing
 # crashes, and the books balance.
 #
-#   h1 (blue, VNI 10) ---- culvert, 192.0.2.1 and 2001:db8::1 (ul0) ---- fabric ---- r1 192.0.2.2, 2001:db8::2
+#   h1 (VNI 10) ---- culvert, 192.0.2.1, 2001:db8::1 ---- fabric ---- r1 192.0.2.2, 2001:db8::2
 . "$(dirname "$0")/lib.sh"
 
 host h1 10.0.0.1/24
@@ -33,7 +33,8 @@ inners = [
     eth(BROADCAST, src, "text", tags=[5, 6, 7]),
     eth("02:00:00:00:00:01", src, ip4("10.0.0.2", "10.0.0.1", udp(1, 2, b"z" * 40)), type=0x800),
     eth("02:00:00:00:00:01", src, ip6("fd00::2", "fd00::1", udp(1, 2, b"z" * 40)), type=0x86dd),
-    eth("02:00:00:00:00:01", src, ip6("fd00::2", "fd00::1", bytes([0, 0, 1, 4, 0, 0, 0, 0]) * 3, proto=0), type=0x86dd),
+    eth("02:00:00:00:00:01", src,
+        ip6("fd00::2", "fd00::1", bytes([0, 0, 1, 4, 0, 0, 0, 0]) * 3, proto=0), type=0x86dd),
 ]
 frames = []
 for inner in inners:

@@ -49,7 +49,9 @@ say "a length that claims more than there is"
 from_r1 'send("e0", outer(udp(50000, 4789, vxlan(10, inner("bad" * 30)), length=900)))'
 expect "counted" eventually 5 dropped vxlan-truncated 2 ul0
 say "a wrong checksum of the outer IP header"
-from_r1 'f = bytearray(outer(udp(50000, 4789, vxlan(10, inner("bad"))))); f[24] ^= 0x5a; send("e0", bytes(f))'
+from_r1 'f = bytearray(outer(udp(50000, 4789, vxlan(10, inner("bad")))))
+f[24] ^= 0x5a
+send("e0", bytes(f))'
 expect "counted" eventually 5 dropped outer-bad 1 ul0
 say "to another address than ours: the kernel's business"
 from_r1 'send("e0", eth("'"$to"'", mac_of("e0"), ip4("192.0.2.2", "192.0.2.9",
@@ -59,7 +61,8 @@ from_r1 'send("e0", outer(udp(50000, 4789, vxlan(10, inner("bad", dst="01:80:c2:
 expect "counted" eventually 5 dropped reserved-mac 1 ul0
 
 say "and what is right: reserved bits set, checksum zero or not"
-from_r1 'send("e0", outer(udp(50000, 4789, vxlan(10, inner("good-reserved"), flags=0xff, reserved=0xabcdef))))
+from_r1 'f = vxlan(10, inner("good-reserved"), flags=0xff, reserved=0xabcdef)
+send("e0", outer(udp(50000, 4789, f)))
 send("e0", outer(udp(50000, 4789, vxlan(10, inner("good-plain")))))
 send("e0", outer(udp(1, 4789, vxlan(10, inner("good-low-port")))))'
 for text in good-reserved good-plain good-low-port; do

@@ -4,7 +4,7 @@
 # A frame that does not fit the underlay is counted as too-big, not fragmented; the next smaller
 # one passes.
 #
-#   h1 10.0.0.1, mtu 1600 ---- culvert (ul0 mtu 1600: 1550 inside) ---- fabric ---- r1 vx10: 10.0.0.2
+#   h1 10.0.0.1, mtu 1600 ---- culvert (ul0: 1600, 1550 inside) ---- fabric ---- r1, vx10: 10.0.0.2
 . "$(dirname "$0")/lib.sh"
 
 host h1 10.0.0.1/24
