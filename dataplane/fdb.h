@@ -8,9 +8,11 @@
  * cache lines on average and never waits.
  *
  * Invariants: key 0 is "empty" (network 0 does not exist). A reader that sees a key sees that key's
- * egress, or a miss: it reads key, egress, key.
- * Threads: control is the only writer. Workers look up under RCU (QSBR) and write nothing but seen_s,
- * at most once a second. Memory that a reader could still see is freed with call_rcu.
+ * egress, or a miss: it reads key, egress, key, and a version that tells a slot used again in between.
+ * A key that is in the table all the while is never missed.
+ * Threads: control is the only writer, a registered QSBR thread (call_rcu asks for it). Workers look up
+ * under RCU and write nothing but seen_s, at most once a second an entry. Memory that a reader could
+ * still see is freed with call_rcu.
  */
 #ifndef DATAPLANE_FDB_H
 #define DATAPLANE_FDB_H
@@ -58,11 +60,13 @@ bool fdb_lookup(const struct fdb *fdb, uint64_t key, struct fdb_entry *entry);
 /* Workers. Starts loading the bucket that fdb_lookup(@key) will read. */
 void fdb_prefetch(const struct fdb *fdb, uint64_t key);
 
-/* Workers. Notes that @key was seen at @now_s, unless it was in that second already. Looks up once: a
- * stage that has to do both uses fdb_lookup_seen. */
-bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint32_t now_s, struct fdb_entry *entry);
+/* Workers. The same, and when the entry says that @key is behind @from, notes that it was seen there at
+ * @now_s, unless it was in that second already. (Seen elsewhere does not keep an entry young: where a
+ * network does not learn the move, the old place must age.) @entry is as it was before. */
+bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint16_t from, uint32_t now_s,
+		     struct fdb_entry *entry);
 
-/* Control. Adds or changes an entry. 1 added, 0 changed, -ENOMEM. */
+/* Control. Adds or changes an entry. 1 added, 0 changed, -ENOMEM, -EINVAL for key 0. */
 int fdb_set(struct fdb *fdb, uint64_t key, uint16_t egress, uint16_t flags, uint32_t now_s);
 /* Control. -ENOENT when it is not there. */
 int fdb_del(struct fdb *fdb, uint64_t key);
@@ -71,9 +75,9 @@ uint32_t fdb_count(const struct fdb *fdb);
 
 /*
  * Control. Visits up to @n_buckets buckets from *@cursor (0 at first) and calls @visit for each entry,
- * which may delete it by returning true. Sets *@cursor to where to go on, or to 0 at the end.
+ * which may delete it by returning true, and must not change the table otherwise. Sets *@cursor to where to go on, or to 0 at the end.
  * An entry that stays through a whole walk is visited at least once; exactly once unless the table
- * was resized meanwhile, in which case the walk restarts: fdb_generation tells.
+ * was resized meanwhile, in which case the walk restarts by itself: fdb_generation tells.
  */
 void fdb_walk(struct fdb *fdb, uint64_t *cursor, uint32_t n_buckets,
 	      bool (*visit)(const struct fdb_entry *entry, void *arg), void *arg);

@@ -60,9 +60,10 @@ struct lane {
 	struct spsc *resolve_events;	/* of uint16_t: egress id of a tunnel that had no next hop */
 	uint64_t now_ns;	/* refreshed once a loop */
 	uint32_t now_s;
-	/* where replicate stopped */
+	/* where replicate stopped; zero between two bursts */
 	uint32_t flood_packet;
 	uint32_t flood_target;
+	const struct flood_list *flood_list;
 	struct learn_filter learn_filter;
 };
 

@@ -24,6 +24,7 @@ struct pool {
 	uint32_t n_free;
 	uint32_t *free;		/* indices; the top of the stack is free[n_free - 1] */
 	uint8_t *owner;		/* by frame: index of the port that it was lent to last */
+	uint64_t *on_stack;	/* pool_reclaim's: one bit a frame */
 };
 
 /* Takes @area (@n_frames * FRAME_BYTES bytes; stays the caller's) with all frames free. -ENOMEM. */
@@ -64,7 +65,8 @@ static inline uint32_t pool_tailroom(const struct pool *pool, const uint8_t *dat
 }
 
 /* Gives back every frame that was lent to @port and never came home: its sockets are gone. Returns how
- * many. Frames on the stack are told apart, so it may be called at any time after the sockets' end. */
+ * many. Frames on the stack are told apart, frames in packets are not: call it between two bursts, at any
+ * time after the sockets' end. */
 uint32_t pool_reclaim(struct pool *pool, uint8_t port);
 
 #endif

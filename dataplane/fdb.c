@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slots never move inside a table, so a reader never misses a key that is there. A key that found its
+ * home bucket full lies in one of the next; each bucket that it went past counts it in `spill`, and
+ * a lookup goes on only while that is not zero. Deleting is therefore no more than an empty slot and some
+ * counts taken back: no tombstones, nothing to tidy up.
+ */
+#include "dataplane/fdb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "lib/bits.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/rcu.h"
+
+#define SLOTS 4			/* of a bucket */
+#define BUCKETS_MIN 16
+
+/* meta: egress in the low half, then flags, the bucket's spill (in its first slot), the slot's version. */
+#define META_FLAGS_SHIFT 16
+#define META_FLAGS_MASK 3u
+#define META_SPILL_SHIFT 18
+#define META_SPILL_MAX 63u
+#define META_SPILL_MASK (META_SPILL_MAX << META_SPILL_SHIFT)
+#define META_VERSION_SHIFT 24
+_Static_assert((FDB_STATIC & ~META_FLAGS_MASK) == 0, "all flags fit");
+
+struct slot {
+	/* control writes, workers read: key 0 while meta is changed for another key */
+	uint64_t key;
+	uint32_t meta;
+	/* control and workers write */
+	uint32_t seen_s;
+};
+
+struct bucket {
+	struct slot slot[SLOTS];
+} cache_aligned;
+_Static_assert(sizeof(struct bucket) == CACHE_LINE, "a bucket is a cache line");
+
+struct table {
+	struct rcu_head rcu;
+	uint64_t seed;
+	uint32_t mask;		/* number of buckets - 1 */
+	struct bucket bucket[];
+};
+
+struct fdb {
+	/* control publishes, workers read with rcu_dereference */
+	struct table *table;
+	/* control only */
+	uint32_t count;
+	uint32_t generation;
+};
+
+struct mac fdb_key_mac(uint64_t key)
+{
+	struct mac mac;
+
+	for (int i = 0; i < 6; i++)
+		mac.byte[i] = (uint8_t)(key >> (40 - 8 * i));
+	return mac;
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = hash_mix(clock_ns(), (uintptr_t)&seed);
+	return seed;
+}
+
+static struct table *table_create(uint32_t n_buckets)
+{
+	size_t bytes = sizeof(struct table) + (size_t)n_buckets * sizeof(struct bucket);
+	struct table *t = aligned_alloc(CACHE_LINE, bytes);
+
+	if (!t)
+		return NULL;
+	memset(t, 0, bytes);
+	t->seed = random_seed();
+	t->mask = n_buckets - 1;
+	return t;
+}
+
+static void table_free(struct rcu_head *rcu)
+{
+	free(container_of(rcu, struct table, rcu));
+}
+
+static uint32_t home_of(const struct table *t, uint64_t key)
+{
+	return (uint32_t)hash_u64(key, t->seed) & t->mask;
+}
+
+static uint32_t spill_of(const struct bucket *b)
+{
+	return (load_acquire(&b->slot[0].meta) & META_SPILL_MASK) >> META_SPILL_SHIFT;
+}
+
+/* A count that ever reached the maximum is not exact any more and stays there, which costs lookups a
+ * cache line until the table is resized. */
+static void spill_add(struct bucket *b, int n)
+{
+	uint32_t meta = load_relaxed(&b->slot[0].meta);
+	uint32_t spill = spill_of(b);
+
+	if (spill == META_SPILL_MAX)
+		return;
+	spill += (uint32_t)n;
+	store_release(&b->slot[0].meta, (meta & ~META_SPILL_MASK) | spill << META_SPILL_SHIFT);
+}
+
+static struct slot *find(struct table *t, uint64_t key)
+{
+	uint32_t at = home_of(t, key);
+
+	for (uint32_t n = 0; n <= t->mask; n++, at = (at + 1) & t->mask) {
+		struct bucket *b = &t->bucket[at];
+
+		for (int i = 0; i < SLOTS; i++)
+			if (load_acquire(&b->slot[i].key) == key)
+				return &b->slot[i];
+		if (!spill_of(b))
+			return NULL;
+	}
+	return NULL;
+}
+
+static struct slot *empty_slot(struct bucket *b)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (!load_relaxed(&b->slot[i].key))
+			return &b->slot[i];
+	return NULL;
+}
+
+static uint32_t meta_with(uint32_t meta, uint16_t egress, uint16_t flags)
+{
+	return (meta & ~(0xffffu | META_FLAGS_MASK << META_FLAGS_SHIFT)) | egress |
+	       (flags & META_FLAGS_MASK) << META_FLAGS_SHIFT;
+}
+
+/* @key is not in @t, and @t is at most half full. */
+static void place(struct table *t, uint64_t key, uint16_t egress, uint16_t flags, uint32_t seen_s)
+{
+	uint32_t at = home_of(t, key), meta;
+	struct slot *s;
+
+	while (!(s = empty_slot(&t->bucket[at]))) {
+		spill_add(&t->bucket[at], 1);
+		at = (at + 1) & t->mask;
+	}
+	meta = load_relaxed(&s->meta) + (1u << META_VERSION_SHIFT);
+	store_relaxed(&s->seen_s, seen_s);
+	store_release(&s->meta, meta_with(meta, egress, flags));
+	store_release(&s->key, key);
+}
+
+static void take_out(struct table *t, struct slot *s)
+{
+	uint32_t at = (uint32_t)((size_t)((uint8_t *)s - (uint8_t *)t->bucket) / sizeof(*t->bucket));
+	uint32_t from = home_of(t, load_relaxed(&s->key));
+
+	store_release(&s->key, 0);
+	for (; from != at; from = (from + 1) & t->mask)
+		spill_add(&t->bucket[from], -1);
+}
+
+struct fdb *fdb_create(uint32_t capacity)
+{
+	struct fdb *fdb = calloc(1, sizeof(*fdb));
+	uint32_t n_buckets = BUCKETS_MIN;
+
+	if (!fdb)
+		return NULL;
+	while (n_buckets < 1u << 31 && (uint64_t)n_buckets * SLOTS / 2 < capacity)
+		n_buckets *= 2;
+	fdb->table = table_create(n_buckets);
+	if (!fdb->table) {
+		free(fdb);
+		return NULL;
+	}
+	return fdb;
+}
+
+void fdb_destroy(struct fdb *fdb)
+{
+	if (!fdb)
+		return;
+	free(fdb->table);
+	free(fdb);
+}
+
+/* Key, meta, key: what lies between two sights of the key is that key's, unless the slot had another
+ * owner and got the first one back meanwhile, which its version tells. */
+static bool read_slot(const struct slot *s, uint64_t key, struct fdb_entry *entry)
+{
+	uint32_t meta = load_acquire(&s->meta);
+
+	if (!key || load_acquire(&s->key) != key ||
+	    load_acquire(&s->meta) >> META_VERSION_SHIFT != meta >> META_VERSION_SHIFT)
+		return false;
+	entry->key = key;
+	entry->egress = (uint16_t)meta;
+	entry->flags = meta >> META_FLAGS_SHIFT & META_FLAGS_MASK;
+	entry->seen_s = load_relaxed(&s->seen_s);
+	return true;
+}
+
+bool fdb_lookup(const struct fdb *fdb, uint64_t key, struct fdb_entry *entry)
+{
+	const struct slot *s = find(rcu_dereference(fdb->table), key);
+
+	return s && read_slot(s, key, entry);
+}
+
+void fdb_prefetch(const struct fdb *fdb, uint64_t key)
+{
+	const struct table *t = rcu_dereference(fdb->table);
+
+	__builtin_prefetch(&t->bucket[home_of(t, key)]);
+}
+
+bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint16_t from, uint32_t now_s,
+		     struct fdb_entry *entry)
+{
+	struct slot *s = find(rcu_dereference(fdb->table), key);
+
+	if (!s || !read_slot(s, key, entry))
+		return false;
+	if (entry->egress == from && entry->seen_s != now_s)
+		store_relaxed(&s->seen_s, now_s);
+	return true;
+}
+
+/* Readers go on in the old table until they are quiescent. What they note as seen there meanwhile is
+ * lost, and noted again within the second. */
+static int grow(struct fdb *fdb)
+{
+	struct table *old = fdb->table, *new = table_create((old->mask + 1) * 2);
+
+	if (!new)
+		return -ENOMEM;
+	for (uint32_t at = 0; at <= old->mask; at++)
+		for (int i = 0; i < SLOTS; i++) {
+			const struct slot *s = &old->bucket[at].slot[i];
+
+			if (s->key)
+				place(new, s->key, (uint16_t)s->meta, s->meta >> META_FLAGS_SHIFT,
+				      load_relaxed(&s->seen_s));
+		}
+	rcu_assign_pointer(fdb->table, new);
+	fdb->generation++;
+	call_rcu(&old->rcu, table_free);
+	return 0;
+}
+
+int fdb_set(struct fdb *fdb, uint64_t key, uint16_t egress, uint16_t flags, uint32_t now_s)
+{
+	struct slot *s;
+	int err;
+
+	if (!key)
+		return -EINVAL;
+	s = find(fdb->table, key);
+	if (s) {
+		store_relaxed(&s->seen_s, now_s);
+		store_release(&s->meta, meta_with(load_relaxed(&s->meta), egress, flags));
+		return 0;
+	}
+	if ((uint64_t)fdb->count + 1 > ((uint64_t)fdb->table->mask + 1) * SLOTS / 2) {
+		err = grow(fdb);
+		if (err)
+			return err;
+	}
+	place(fdb->table, key, egress, flags, now_s);
+	fdb->count++;
+	return 1;
+}
+
+int fdb_del(struct fdb *fdb, uint64_t key)
+{
+	struct slot *s = key ? find(fdb->table, key) : NULL;
+
+	if (!s)
+		return -ENOENT;
+	take_out(fdb->table, s);
+	fdb->count--;
+	return 0;
+}
+
+uint32_t fdb_count(const struct fdb *fdb)
+{
+	return fdb->count;
+}
+
+static void visit_bucket(struct fdb *fdb, struct bucket *b,
+			 bool (*visit)(const struct fdb_entry *entry, void *arg), void *arg)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		struct slot *s = &b->slot[i];
+		struct fdb_entry entry;
+
+		if (!s->key || !read_slot(s, s->key, &entry) || !visit(&entry, arg))
+			continue;
+		take_out(fdb->table, s);
+		fdb->count--;
+	}
+}
+
+/* A cursor is the generation and the next bucket. */
+void fdb_walk(struct fdb *fdb, uint64_t *cursor, uint32_t n_buckets,
+	      bool (*visit)(const struct fdb_entry *entry, void *arg), void *arg)
+{
+	struct table *t = fdb->table;
+	uint64_t at = (uint32_t)*cursor, end;
+
+	if (*cursor >> 32 != fdb->generation || at > t->mask)
+		at = 0;
+	end = min_of(at + n_buckets, (uint64_t)t->mask + 1);
+	for (; at < end; at++)
+		visit_bucket(fdb, &t->bucket[at], visit, arg);
+	*cursor = at > t->mask ? 0 : (uint64_t)fdb->generation << 32 | at;
+}
+
+uint32_t fdb_generation(const struct fdb *fdb)
+{
+	return fdb->generation;
+}
