@@ -250,12 +250,14 @@ json_t *kernel_object(const struct gateway *g, int port)
 
 static void add_reasons(const struct commands *c, uint16_t port, uint64_t now_ns, json_t *array)
 {
+	double window_s = rates_window_s(c->rates);
 	struct port_counters n;
 	char detail[96];
 
 	gateway_port_counters(c->g, port, &n);
 	for (int i = 1; i < DROP_REASON_COUNT; i++) {
 		const struct drop_cell *cell = &n.drop[i];
+		uint64_t recent = rates_drop(c->rates, port, (enum drop_reason)i);
 		uint64_t age_ns = now_ns > cell->last_ns ? now_ns - cell->last_ns : 0;
 		json_t *o;
 
@@ -266,7 +268,8 @@ static void add_reasons(const struct commands *c, uint16_t port, uint64_t now_ns
 		field_text(o, "sentence", drop_sentence((enum drop_reason)i));
 		field_text(o, "port", c->g->conf->ports[port].name);
 		field_int(o, "packets", cell->packets);
-		field_real(o, "per_s", rates_drop(c->rates, port, (enum drop_reason)i));
+		field_int(o, "recent", recent);
+		field_real(o, "per_s", window_s > 0 ? (double)recent / window_s : 0);
 		field_int(o, "last_s", age_ns / NS_PER_S);
 		field_text(o, "detail", drop_detail(c->g, (enum drop_reason)i, cell->detail, detail,
 						    sizeof(detail)));

@@ -167,10 +167,12 @@ void rates_port(const struct rates *r, uint16_t port, struct port_rates *rates)
 	rates->drop_pps = per_second(r, now, before, PORT_DROPS);
 }
 
-double rates_drop(const struct rates *r, uint16_t port, enum drop_reason reason)
+uint64_t rates_drop(const struct rates *r, uint16_t port, enum drop_reason reason)
 {
-	return per_second(r, port_values(newest(r)->values, port),
-			  port_values(oldest(r)->values, port), PORT_DROP + (int)reason);
+	size_t value = PORT_DROP + (size_t)reason;
+
+	return port_values(newest(r)->values, port)[value] -
+	       port_values(oldest(r)->values, port)[value];
 }
 
 void rates_tunnel(const struct rates *r, uint16_t egress, struct tunnel_rates *rates)

@@ -41,7 +41,8 @@ void rates_destroy(struct rates *r);
 /* What the rates are over, seconds; 0 before the second sample (all rates are 0 then). */
 double rates_window_s(const struct rates *r);
 void rates_port(const struct rates *r, uint16_t port, struct port_rates *rates);
-double rates_drop(const struct rates *r, uint16_t port, enum drop_reason reason);
+/* Packets, not a rate: within the window. */
+uint64_t rates_drop(const struct rates *r, uint16_t port, enum drop_reason reason);
 void rates_tunnel(const struct rates *r, uint16_t egress, struct tunnel_rates *rates);
 void rates_worker(const struct rates *r, uint32_t worker, struct worker_rates *rates);
 
