@@ -33,7 +33,7 @@ static inline uint16_t vxlan_source_port(const struct tunnel_options *o, uint32_
  *   vtep-unknown     VNI << 32 | the last four bytes of the outer source
  *   ecn-illegal      VNI
  *   inner-runt       length of the inner frame
- *   bad-source, reserved-mac   of the inner frame: VNI
+ *   bad-source, reserved-mac   of the inner frame: the MAC, as fdb_key(NETWORK_NONE, mac)
  */
 void decap(struct lane *lane, struct burst *burst);
 

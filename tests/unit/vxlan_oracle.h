@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <urcu-qsbr.h>
 
 #include "dataplane/lane.h"
 #include "dataplane/stages.h"
+#include "lib/rcu.h"
 #include "tunnels/tunnel.h"
 #include "tunnels/vxlan.h"
 
@@ -74,7 +74,6 @@ struct world {
 	struct pool pool;
 	struct port_view port[2];
 	struct tunnel_set set;
-	struct flood_list flood;
 	struct network network;
 	struct spsc resolve_events;
 	struct spsc learn_events;
@@ -95,6 +94,7 @@ static inline struct tunnel_options default_options(void)
 
 static inline struct world *world_create(const struct tunnel_options *o)
 {
+	static const struct flood_list nobody;
 	struct world *w = aligned_alloc(CACHE_LINE, (sizeof(*w) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 
 	assert_non_null(w);
@@ -104,7 +104,7 @@ static inline struct world *world_create(const struct tunnel_options *o)
 	w->port[PORT_UNDERLAY] = (struct port_view){.up = true, .underlay = true, .frame_max = 9018};
 	w->port[PORT_ACCESS] = (struct port_view){.up = true, .frame_max = 9018};
 	w->network = (struct network){
-		.id = NETWORK_BLUE, .vni = VNI_BLUE, .tunnels = &w->set, .flood = &w->flood};
+		.id = NETWORK_BLUE, .vni = VNI_BLUE, .tunnels = &w->set, .flood = &nobody};
 	w->tables.network[NETWORK_BLUE] = &w->network;
 	w->tables.tunnels = tunnels_create(o);
 	assert_non_null(w->tables.tunnels);
