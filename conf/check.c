@@ -86,17 +86,20 @@ static bool number_is_free(const struct reader *r, uint32_t number)
 	return true;
 }
 
-/* Those without a number get their place in the file, or the next one that is free. */
+/* Those without a number get their place in the file; if that is given to another, the lowest free one. */
 static void number_ports(struct reader *r)
 {
-	for (uint32_t i = 0; i < r->conf->n_ports; i++) {
-		uint32_t number = i + 1;
+	uint32_t lowest = 1;
 
+	for (uint32_t i = 0; i < r->conf->n_ports; i++)
+		if (!r->drafts[i].port.number && number_is_free(r, i + 1))
+			r->drafts[i].port.number = i + 1;
+	for (uint32_t i = 0; i < r->conf->n_ports; i++) {
 		if (r->drafts[i].port.number)
 			continue;
-		while (!number_is_free(r, number))
-			number++;
-		r->drafts[i].port.number = number;
+		while (!number_is_free(r, lowest))
+			lowest++;
+		r->drafts[i].port.number = lowest;
 	}
 }
 

@@ -293,6 +293,7 @@ int conf_check_host(const struct conf *conf, struct conf_errors *errors)
 		check_ports(&h);
 	}
 	links_fini(&h.links);
+	conf_errors_sort(errors);
 	return errors->n + errors->dropped > before ? -EINVAL : 0;
 }
 

@@ -124,8 +124,8 @@ void read_map(struct reader *r, const struct keys *keys, const struct node *map,
 	if (node_is_null(map))
 		return;
 	if (map->kind != NODE_MAP) {
-		node_error(&r->tree, map, "%s where %s is described, allowed: a map of KEY: VALUE",
-			   node_kind_name(map), keys->what);
+		node_error(&r->tree, map, "%s: %s, allowed: a map of KEY: VALUE", keys->what,
+			   node_kind_name(map));
 		return;
 	}
 	for (uint32_t i = 0; i < map->map->n; i++) {
