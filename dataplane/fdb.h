@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/bytes.h"
 
 struct fdb;
 
@@ -38,8 +39,7 @@ _Static_assert(sizeof(struct fdb_entry) == 16, "four entries fill a cache line")
 
 static inline uint64_t fdb_key(uint16_t network, const uint8_t mac[6])
 {
-	return (uint64_t)network << 48 | (uint64_t)mac[0] << 40 | (uint64_t)mac[1] << 32 |
-	       (uint64_t)mac[2] << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+	return (uint64_t)network << 48 | (uint64_t)get_be32(mac) << 16 | get_be16(mac + 4);
 }
 
 static inline uint16_t fdb_key_network(uint64_t key)
@@ -54,17 +54,23 @@ struct fdb *fdb_create(uint32_t capacity);
 /* No reader may be left. Accepts NULL. */
 void fdb_destroy(struct fdb *fdb);
 
-/* Workers. Copies the entry out and returns true, or false on a miss. */
+/* Anybody, under RCU. Copies the entry out and returns true, or false on a miss. */
 bool fdb_lookup(const struct fdb *fdb, uint64_t key, struct fdb_entry *entry);
 
-/* Workers. Starts loading the bucket that fdb_lookup(@key) will read. */
-void fdb_prefetch(const struct fdb *fdb, uint64_t key);
+/* Keys that are looked up together: one bit each. Key 0 is in no table, so it stands for "nothing here". */
+#define FDB_BURST 64
 
-/* Workers. The same, and when the entry says that @key is behind @from, notes that it was seen there at
- * @now_s, unless it was in that second already. (Seen elsewhere does not keep an entry young: where a
- * network does not learn the move, the old place must age.) @entry is as it was before. */
-bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint16_t from, uint32_t now_s,
-		     struct fdb_entry *entry);
+/* Workers. egress[i] of each of the @n keys, EGRESS_NONE for those that are unknown. */
+void fdb_lookup_burst(const struct fdb *fdb, const uint64_t *key, uint32_t n, uint16_t *egress);
+
+/*
+ * Workers. key[i] was seen behind from[i]. Returns one bit for each of the @n keys about which there is
+ * nothing to learn: it is known there, or static. One that is known there has now been seen at @now_s,
+ * which is written at most once a second. (Seen elsewhere does not keep an entry young: where a network
+ * does not learn the move, the old place must age.)
+ */
+uint64_t fdb_seen_burst(struct fdb *fdb, const uint64_t *key, const uint16_t *from, uint32_t n,
+			uint32_t now_s);
 
 /* Control. Adds or changes an entry. 1 added, 0 changed, -ENOMEM, -EINVAL for key 0. */
 int fdb_set(struct fdb *fdb, uint64_t key, uint16_t egress, uint16_t flags, uint32_t now_s);

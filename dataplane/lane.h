@@ -21,6 +21,8 @@
 #include "lib/bits.h"
 #include "lib/spsc.h"
 
+_Static_assert(BURST_MAX <= FDB_BURST, "a burst is looked up at once");
+
 struct tunnels;			/* tunnels/tunnel.h; opaque to the data plane */
 
 /* Everything that is shared between control and the workers. */
