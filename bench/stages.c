@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels. Bursts of UDP
- * flows between access ports, frames in cache as a copying kernel leaves them.
+ * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels.
+ * Bursts of UDP flows between access ports, frames in cache as a copying kernel leaves them.
  *
  *   taskset -c 1 build/bench/stages [FLOWS [TAGGED]]
  *
- * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take three each.
- * Of all bursts the median counts. Both so that neighbours on the machine disturb little.
+ * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take
+ * three each. Of all bursts the median counts. Both so that neighbours on the machine disturb
+ * little.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slots never move inside a table, so a reader never misses a key that is there. A key that found its
- * home bucket full lies in one of the next; each bucket that it went past counts it in `spill`, and
- * a lookup goes on only while that is not zero. Deleting is therefore no more than an empty slot and some
- * counts taken back: no tombstones, nothing to tidy up.
+ * Slots never move inside a table, so a reader never misses a key that is there. A key that found
+ * its home bucket full lies in one of the next; each bucket that it went past counts it in `spill`,
+ * and a lookup goes on only while that is not zero. Deleting is therefore no more than an empty
+ * slot and some counts taken back: no tombstones, nothing to tidy up.
  */
 #include "dataplane/fdb.h"
 
@@ -21,7 +21,8 @@
 #define SLOTS 4			/* of a bucket */
 #define BUCKETS_MIN 16
 
-/* meta: egress in the low half, then flags, the bucket's spill (in its first slot), the slot's version. */
+/* meta: egress in the low half, then flags, the bucket's spill (in its first slot), the slot's
+ * version. */
 #define META_FLAGS_SHIFT 16
 #define META_FLAGS_MASK 3u
 #define META_SPILL_SHIFT 18
@@ -109,8 +110,8 @@ static uint32_t spill_of(const struct bucket *b)
 	return (load_acquire(&b->slot[0].meta) & META_SPILL_MASK) >> META_SPILL_SHIFT;
 }
 
-/* A count that ever reached the maximum is not exact any more and stays there, which costs lookups a
- * cache line until the table is resized. */
+/* A count that ever reached the maximum is not exact any more and stays there, which costs lookups
+ * a cache line until the table is resized. */
 static void spill_add(struct bucket *b, int n)
 {
 	uint32_t meta = load_relaxed(&b->slot[0].meta);
@@ -122,7 +123,8 @@ static void spill_add(struct bucket *b, int n)
 	store_release(&b->slot[0].meta, (meta & ~META_SPILL_MASK) | spill << META_SPILL_SHIFT);
 }
 
-/* The slot that has @key, or NULL. Looks at all four: a branch predictor can tell whether, but not where. */
+/* The slot that has @key, or NULL. Looks at all four: a branch predictor can tell whether, but not
+ * where. */
 static inline struct slot *slot_of(struct bucket *b, uint64_t key)
 {
 	unsigned int hits = (unsigned int)(load_acquire(&b->slot[0].key) == key) |
@@ -186,7 +188,8 @@ static void place(struct table *t, uint64_t key, uint16_t egress, uint16_t flags
 
 static void take_out(struct table *t, struct slot *s)
 {
-	uint32_t at = (uint32_t)((size_t)((uint8_t *)s - (uint8_t *)t->bucket) / sizeof(*t->bucket));
+	size_t offset = (size_t)((uint8_t *)s - (uint8_t *)t->bucket);
+	uint32_t at = (uint32_t)(offset / sizeof(*t->bucket));
 	uint32_t from = home_of(t, load_relaxed(&s->key));
 
 	store_release(&s->key, 0);
@@ -219,8 +222,8 @@ void fdb_destroy(struct fdb *fdb)
 	free(fdb);
 }
 
-/* Key, meta, key: what lies between two sights of the key is that key's, unless the slot had another
- * owner and got the first one back meanwhile, which its version tells. */
+/* Key, meta, key: what lies between two sights of the key is that key's, unless the slot had
+ * another owner and got the first one back meanwhile, which its version tells. */
 static inline bool read_meta(const struct slot *s, uint64_t key, uint32_t *meta)
 {
 	*meta = load_acquire(&s->meta);
@@ -295,8 +298,8 @@ uint64_t fdb_seen_burst(struct fdb *fdb, const uint64_t *key, const uint16_t *fr
 	return settled;
 }
 
-/* Readers go on in the old table until they are quiescent. What they note as seen there meanwhile is
- * lost, and noted again within the second. */
+/* Readers go on in the old table until they are quiescent. What they note as seen there meanwhile
+ * is lost, and noted again within the second. */
 static int grow(struct fdb *fdb)
 {
 	struct table *old = fdb->table, *new = table_create((old->mask + 1) * 2);

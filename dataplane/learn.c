@@ -4,8 +4,8 @@
 #include "lib/hash.h"
 #include "lib/rcu.h"
 
-/* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell, so a
- * known MAC costs no look at its network. */
+/* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell,
+ * so a known MAC costs no look at its network. */
 static bool wants(const struct network *network, uint16_t ingress)
 {
 	if (!network || network->learn == LEARN_OFF)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The FDB against an array: few networks and few MACs, so that keys come, go and come back, in tables
- * that grow from almost nothing.
+ * The FDB against an array: few networks and few MACs, so that keys come, go and come back, in
+ * tables that grow from almost nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,9 +65,11 @@ static void compare_burst(const struct fdb *fdb)
 		key[i] = random_below(8) ? key_of(index[i]) : 0;
 	}
 	fdb_lookup_burst(fdb, key, n, egress);
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(egress[i], key[i] && oracle[index[i]].there ? oracle[index[i]].egress
-									     : EGRESS_NONE);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct oracle *o = &oracle[index[i]];
+
+		assert_int_equal(egress[i], key[i] && o->there ? o->egress : EGRESS_NONE);
+	}
 }
 
 static void compare_all(const struct fdb *fdb)
@@ -167,7 +169,8 @@ static void against_array(void **state)
 	fdb_destroy(fdb);
 }
 
-/* All go, and the chains that they left are gone too: a table full of holes would be slow or lose. */
+/* All go, and the chains that they left are gone too: a table full of holes would be slow or
+ * lose. */
 static void empties(void **state)
 {
 	struct fdb *fdb = fdb_create(N_KEYS);
@@ -321,7 +324,8 @@ static void readers(void **state)
 	rcu_unregister_thread();
 }
 
-/* One million entries, as many as the design promises, and at about half full short ways to them. */
+/* One million entries, as many as the design promises, and at about half full short ways to
+ * them. */
 static void a_million(void **state)
 {
 	struct fdb *fdb = fdb_create(1000);
