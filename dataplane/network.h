@@ -58,7 +58,7 @@ struct port_view {
 	bool up;		/* can send */
 	bool underlay;		/* carries VXLAN and nothing else to us */
 	bool shut;		/* disabled: all that still comes in is dropped */
-	uint16_t frame_max;	/* bytes of the longest frame that it can send, header and tag too */
+	uint16_t frame_max;	/* longest frame, Ethernet header and tag included, bytes */
 	uint16_t untagged;	/* of untagged and priority-tagged frames, or NETWORK_NONE */
 	uint16_t rest;		/* network of VLANs not named, or NETWORK_NONE */
 	uint16_t *network_of_vid;	/* [1..4094] of 4096; NULL when nothing is tagged here */

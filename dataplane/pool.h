@@ -4,11 +4,9 @@
  *
  * A frame is FRAME_BYTES, its packet starts FRAME_HEADROOM in (what the kernel leaves in front of a
  * packet that it receives); metadata and outer headers go into that headroom.
- * Invariants: a frame
- * is either on the stack, in a packet, or lent to the kernel in a ring of the port that owner[]
- * names. owner is written when a frame is lent and left alone afterwards.
- * Threads: one worker's.
- * The area is the caller's memory (afxdp/area.h maps it; tests use malloc).
+ * Invariants: a frame is either on the stack, in a packet, or lent to the kernel in a ring of the
+ * port that owner[] names. owner is written when a frame is lent and left alone afterwards.
+ * Threads: one worker's. The area is the caller's memory (afxdp/area.h maps it; tests use malloc).
  */
 #ifndef DATAPLANE_POOL_H
 #define DATAPLANE_POOL_H

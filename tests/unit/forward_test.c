@@ -276,7 +276,7 @@ static void check_books(const struct bed *bed)
 static void random_topologies(void **state)
 {
 	random_init("forward random_topologies");
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < 500; round++) {
 		struct bed *bed = bed_create(BURST_MAX + random_below(2) * 10 +
 					     random_below(2) * BURST_MAX * N_PLACES);
 		struct world w = {0};
