@@ -595,6 +595,40 @@ static void network_gone(void **state)
 	bench_end(&b);
 }
 
+/* A full burst in which every third packet is good. */
+static void mixed_burst(void **state)
+{
+	static struct inner_frame f;
+	static uint8_t packet[BURST_MAX][256];
+	struct bench b = bench_begin();
+	struct burst *burst = &b.w->burst;
+
+	make_inner(&f, INNER_V4, 100);
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		struct slow_outer outer = outer_of(&b, i % 2);
+
+		burst->packet[i] = (struct packet){.data = packet[i], .rx_port = PORT_UNDERLAY};
+		burst->packet[i].len = (uint16_t)slow_encap(&outer, f.byte, f.n, packet[i]);
+		if (i % 3 == 1)
+			packet[i][12] = 0;
+		if (i % 3 == 2)
+			drop_packet(&burst->packet[i], DROP_PORT_SHUT, 0);
+	}
+	burst->n = BURST_MAX;
+	decap(&b.w->lane, burst);
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		const struct packet *p = &burst->packet[i];
+		static const uint8_t want[3] = {DROP_NONE, DROP_NOT_VXLAN, DROP_PORT_SHUT};
+
+		assert_int_equal(p->drop, want[i % 3]);
+		if (p->drop)
+			continue;
+		assert_int_equal(p->len, f.n);
+		assert_memory_equal(p->data, f.byte, f.n);
+	}
+	bench_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +643,7 @@ int main(void)
 		cmocka_unit_test(ecn_without_ip),
 		cmocka_unit_test(others_untouched),
 		cmocka_unit_test(network_gone),
+		cmocka_unit_test(mixed_burst),
 	};
 
 	random_seed();
