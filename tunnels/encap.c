@@ -141,7 +141,8 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 			 uint16_t id_offset)
 {
 	const struct tables *tables = lane->tables;
-	const struct tunnel *tunnel = tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
+	const struct tunnel *tunnel =
+		tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
 	struct inner inner = {.vni = vni_of(tables, p)};
 	const struct tunnel_options *options;
 	const struct port_view *port;
@@ -168,7 +169,8 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 	options = &tables->tunnels->options;
 	read_inner(options, p, &inner);
 	inner.source_port = vxlan_source_port(options, packet_hash(lane, p));
-	/* Never the same twice within a datagram's life: a router on the way may cut it in pieces. */
+	/* Never the same twice within a datagram's life: a router on the way may cut it in
+	 * pieces. */
 	inner.ip_id = (uint16_t)(id_offset + load_relaxed(&counters->tx_packets));
 	counter_add(&counters->tx_packets, 1);
 	counter_add(&counters->tx_bytes, p->len);
