@@ -30,6 +30,8 @@ struct cli {
 
 /* "culvert NOUN: ..." on stderr. CLI_FAILED. */
 int cli_fail(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "culvert NOUN VERB: not in this version" on stderr; @verb may be NULL. CLI_FAILED. */
+int cli_later(const struct cli *cli, const char *verb);
 /* How the noun is used, on stderr. CLI_USAGE. */
 int cli_usage(const struct cli *cli);
 /* @value as one line of JSON on stdout; takes it. */
