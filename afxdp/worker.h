@@ -6,8 +6,9 @@
  * worker_destroy. Ports attach and detach their queues through worker_call (port.h does it).
  *
  * In its loop a worker takes no lock, allocates nothing, logs nothing and makes no system call but
- * AF_XDP kicks and, when idle, epoll_wait. It is an RCU (QSBR) reader: quiescent once a loop, offline while
- * it sleeps.
+ * AF_XDP kicks, ppoll when idle, and one write to the event fd when there is something to tell control (at
+ * most one a millisecond). Pcap ports are the exception: they read and write their files in the loop.
+ * It is an RCU (QSBR) reader: quiescent once a loop, offline while it sleeps.
  * Threads: all functions are control's.
  */
 #ifndef AFXDP_WORKER_H
@@ -63,7 +64,8 @@ void worker_stats(struct worker *worker, struct worker_stats *stats);
 /* Control's ends of the rings that lane.h describes. */
 struct spsc *worker_learn_events(struct worker *worker);
 struct spsc *worker_resolve_events(struct worker *worker);
-/* Becomes readable when a worker pushed to one of those rings while it was empty; shared by all workers. */
+/* Becomes readable when a worker pushed to one of those rings, at most a millisecond later; shared by all
+ * workers. Drain it (8 bytes, non-blocking), then pop until the rings are empty. -errno without one. */
 int worker_event_fd(void);
 
 #endif

@@ -296,6 +296,23 @@ int conf_check_host(const struct conf *conf, struct conf_errors *errors)
 	return errors->n + errors->dropped > before ? -EINVAL : 0;
 }
 
+int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *errors)
+{
+	const struct conf_port *port = &conf->ports[index];
+	struct host h = {.conf = conf, .errors = errors};
+	size_t before = errors->n + errors->dropped;
+	int err = links_read(&h.links, port->rest != CONF_REST_KERNEL);
+
+	if (err)
+		conf_errors_add(errors, port->device_where,
+				"the kernel cannot be asked about devices: %s, allowed: netlink",
+				strerror(-err));
+	else if (find_device(&h.links, port))
+		check_netdev(&h, port);
+	links_fini(&h.links);
+	return errors->n + errors->dropped > before ? -EINVAL : 0;
+}
+
 int conf_port_device(const struct conf_port *port, char device[static 16])
 {
 	struct links links = {0};

@@ -21,10 +21,10 @@ static bool rest_may_leave(const struct port_view *port, const struct packet *p)
 {
 	uint16_t type = get_be16(p->data + ETHERTYPE_AT), vid;
 
+	if (!vlan_is_tpid(type) || p->len < ETH_BYTES + VLAN_BYTES)
+		return false;
 	if (type == TPID_S)
 		return true;
-	if (type != TPID_C || p->len < ETH_BYTES + VLAN_BYTES)
-		return false;
 	vid = VID_OF(get_be16(p->data + ETHERTYPE_AT + 2));
 	return vid != VID_PRIORITY && vid != VID_RESERVED &&
 	       port_view_named(port, vid) == NETWORK_NONE;
