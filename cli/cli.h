@@ -66,6 +66,9 @@ uint64_t get_int(const json_t *object, const char *name);
 double get_real(const json_t *object, const char *name);
 bool get_bool(const json_t *object, const char *name);
 
+/* "rx-ring-full 0  fill-empty 0" from an object of the kernel's own counts; the rest only where it is not 0. */
+void drops_kernel_counts(struct buffer *out, const json_t *kernel);
+
 /* The commands. @argv[0] is the first word after the noun. */
 int status_run(struct cli *cli, int argc, char **argv);
 int port_run(struct cli *cli, int argc, char **argv);
