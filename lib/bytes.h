@@ -31,6 +31,12 @@ static inline void put_be16(uint8_t *p, uint16_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+static inline void put_be32(uint8_t *p, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
 /* As the machine has them: for hashing and moving. */
 static inline uint32_t get_u32(const uint8_t *p)
 {
