@@ -24,7 +24,7 @@ struct worker;
 enum port_kind { PORT_NETDEV, PORT_INTERNAL, PORT_PCAP, PORT_SINK };
 enum port_mode { MODE_AUTO, MODE_ZERO_COPY, MODE_NATIVE, MODE_SKB, MODE_NONE };
 
-/* What control asks for. Strings must outlive the port. */
+/* What control asks for. What is pointed to must outlive the port. */
 struct port_options {
 	uint16_t index;		/* egress id */
 	uint8_t kind;		/* enum port_kind */
@@ -52,7 +52,8 @@ struct port_options {
 	const char *pcap_tx;
 	bool pcap_loop;
 	bool pcap_preload;
-	const char *run_dir;	/* where saved settings are kept */
+	const char *run_dir;	/* where saved settings are kept; NULL: nowhere */
+	uint32_t cookie;	/* of rx_meta: what worker_options.cookie says */
 };
 
 /* What became of it; for `culvert port`. */
@@ -98,7 +99,7 @@ int port_open(const struct port_options *options, struct worker *const *workers,
  * port_reap in zero-copy mode. Accepts NULL. */
 void port_close(struct port *port, bool device_gone);
 
-/* Once a second: frames of closed zero-copy ports come home. */
+/* Once a second: frames of closed zero-copy ports come home. Not after a worker of theirs was destroyed. */
 void port_reap(void);
 
 /* Frames that each worker needs for @n_ports ports with rings of @ring entries. */
@@ -109,6 +110,8 @@ void port_kernel_stats(struct port *port, struct port_kernel_stats *stats);
 
 /* Changes at run time, without reattaching. */
 void port_set_vlans(struct port *port, const uint64_t vlans[64]);
+/* 0 or -errno (-E2BIG: more than 65536). Only for a port opened with unknown_vni_kernel. */
+int port_set_vnis(struct port *port, const uint32_t *vnis, uint32_t n_vnis);
 
 /* Puts back what a killed predecessor left behind in @run_dir (settings, internal pairs unless
  * @keep_internal, XDP programs of ours). Returns how many devices. */

@@ -43,6 +43,7 @@ struct port_queue {
 	uint32_t tx_staged;	/* descriptors written since the last submit */
 	uint32_t tx_outstanding;	/* submitted, not yet completed */
 	bool polled;		/* read from: not an egress-only port */
+	uint64_t bad_descriptors;	/* from the kernel, outside the area or the frame: must stay 0 */
 };
 
 /* On the worker's thread, through worker_call. The worker starts or stops polling and sending to the
@@ -50,9 +51,11 @@ struct port_queue {
 void worker_attach(struct worker *worker, struct port_queue *queue);
 void worker_detach(struct worker *worker, struct port_queue *queue);
 
-/* xsk.c, control. Registers the pool's area as a UMEM of the socket's own, fills FILL and binds to queue
- * @queue_id of @ifindex. Takes frames from @pool: run it through worker_call, or before the worker starts.
- * 0 or -errno; on an error all frames are back in the pool. */
+/*
+ * xsk.c. Registers the pool's area as a UMEM of the socket's own, fills FILL and binds to queue @queue_id of
+ * @ifindex. The kernel's errors, of which -EBUSY means: a socket on this queue is still going away, try
+ * again. Reads nothing of @pool but where and how big its area is.
+ */
 struct pool;
 struct xsk_bind {
 	int ifindex;
@@ -62,7 +65,14 @@ struct xsk_bind {
 	bool zero_copy;		/* else copy */
 	bool skb_mode;
 };
+/* Control. FILL gets the @n_frames frames of @frames, at most 2 * ring: they are taken from the pool already,
+ * with owner[] written. On an error they are still the caller's. */
+int xsk_create(struct port_queue *queue, const struct pool *pool, const uint32_t *frames,
+	       uint32_t n_frames, const struct xsk_bind *bind);
+/* The same with frames that it takes from @pool itself: run it through worker_call, or before the worker
+ * starts. On an error all frames are back in the pool. */
 int xsk_open(struct port_queue *queue, struct pool *pool, const struct xsk_bind *bind);
+/* Control. Frames that the kernel has stay lent: pool_reclaim gets them back. */
 void xsk_close(struct port_queue *queue);
 
 #endif

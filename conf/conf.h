@@ -56,6 +56,7 @@ struct conf_port {
 	struct conf_where where;
 	char *name;
 	char *description;	/* or NULL */
+	struct conf_where device_where;	/* of device or match, else of the name */
 	char *device;		/* or NULL when match is used; PORT_INTERNAL: the port's name */
 	bool has_match_mac;
 	struct mac match_mac;
@@ -106,8 +107,9 @@ struct conf_network {
 
 struct conf_tunnels {
 	struct conf_where where;
-	bool present;
+	bool present;		/* has local addresses and underlay devices */
 	struct ip *local;
+	struct conf_where *local_where;
 	size_t n_local;
 	char **underlay;	/* device names */
 	size_t n_underlay;
@@ -130,6 +132,7 @@ struct conf {
 	char **files;		/* every file read; where.file points into it */
 	size_t n_files;
 	int64_t mtime_s;	/* newest of them, Unix time */
+	struct conf_where cores_where;
 	int *cores;		/* NULL: none named; main chooses */
 	size_t n_cores;
 	bool busy;		/* workers.idle */
@@ -140,6 +143,7 @@ struct conf {
 	size_t n_networks;	/* including [0] */
 	struct conf_tunnels tunnels;
 	char *socket;		/* NULL: the default of the instance */
+	struct conf_where group_where;
 	char *socket_group;	/* or NULL */
 	uint32_t socket_mode;
 	enum log_level log_level;
@@ -149,6 +153,7 @@ struct conf {
 		char *text;	/* "flows: not in this version" */
 	} *notices;
 	size_t n_notices;
+	void *memory;		/* all of the above lives there; lists that are the same may be shared */
 };
 
 /* Reads @path. 0 with *@conf set, or -EINVAL with at least one error in @errors (zeroed by the caller;
@@ -159,6 +164,9 @@ int conf_load(const char *path, struct conf **conf, struct conf_errors *errors);
  * not carry the host's address or default route, is in no bridge, has no foreign XDP program, cores
  * exist and are allowed. Adds to @errors. 0 or -EINVAL. */
 int conf_check_host(const struct conf *conf, struct conf_errors *errors);
+
+/* The same for the device of port @index alone, if it is there: one that appears later is looked at then. */
+int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *errors);
 
 /* Accepts NULL. */
 void conf_free(struct conf *conf);

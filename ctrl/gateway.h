@@ -32,6 +32,13 @@ enum gateway_port_state {
 	GATEWAY_PORT_DONE,	/* a pcap file was read to its end */
 };
 
+/* A MAC limit that was reached. */
+struct mac_limit {
+	uint64_t hits;		/* MACs not learned because of it */
+	uint64_t since_ns;	/* of the first hit of the present trouble */
+	uint64_t last_ns;	/* of the newest; 0: never */
+};
+
 struct gateway_port {
 	const struct conf_port *conf;
 	struct port *port;	/* NULL when it is not open */
@@ -39,14 +46,25 @@ struct gateway_port {
 	bool shut;
 	uint64_t since_ns;	/* of state */
 	uint32_t macs;		/* learned here, now */
+	struct mac_limit limit;
 	char why[256];		/* of MISSING and FAILED: what, and the cure */
 	struct port_info info;	/* refreshed once a second */
+	/* ports.c */
+	char device[16];	/* what the port was opened with */
+	uint8_t closed_state;	/* MISSING or FAILED, while port is NULL */
+	bool checked;		/* the device may be taken: it is not how we are logged in, ... */
+	uint32_t retry_s;	/* pause before the next try to open it */
+	uint64_t retry_ns;	/* when that is */
+	/* links.c */
+	int peer_ifindex;	/* veth: its other end, when that is in our network namespace; or 0 */
+	char peer_offload[16];	/* the other end's name, when it leaves checksums to us */
 };
 
 struct gateway_network {
 	uint32_t macs;		/* entries now, static ones included */
 	uint64_t moves;		/* a MAC appeared behind another port or tunnel */
-	uint64_t limit_hits;	/* not learned: a MAC limit was reached */
+	uint64_t limit_hits;	/* not learned: a MAC limit was reached, its own or a port's */
+	struct mac_limit limit;	/* its own */
 };
 
 struct gateway_tunnel {
@@ -69,6 +87,17 @@ struct gateway_problem {
 
 struct underlay;		/* ctrl/underlay.h */
 struct learner;			/* ctrl/learner.h */
+struct links;			/* ctrl/links.h */
+struct netlink;			/* ctrl/netlink.h */
+struct views;			/* ctrl/views.h */
+
+/* What only two looks at the counters can tell; see problems.c. */
+struct gateway_watch {
+	uint64_t books_sum;	/* both sides, at the last look: at rest when they are the same again */
+	uint64_t books_since_ns;	/* out of balance at rest since; 0: they balance */
+	uint64_t overflow_since_ns;	/* learn events are being lost since; 0: they are not */
+	uint64_t overflow_last_ns;
+};
 
 struct gateway {
 	const struct conf *conf;
@@ -86,11 +115,18 @@ struct gateway {
 	struct gateway_tunnel *tunnel;	/* tunnels->n_tunnels used, TUNNEL_MAX long */
 	struct underlay *underlay;
 	struct learner *learner;
+	struct links *links;
+	struct netlink *netlink;
+	struct views *views;
+	uint32_t *vnis;		/* all of ours, for the XDP program */
+	uint32_t n_vnis;
 	struct loop_timer every_second;
+	struct loop_watch worker_events;
 	uint64_t learn_overflow_seen;
+	struct gateway_watch watch;
 };
 
-/* Builds everything. -errno after a log line that names the object and the cure. */
+/* Builds everything; conf_check_host has passed. -errno after a log line that names the object and the cure. */
 int gateway_create(const struct conf *conf, struct loop *loop, const char *run_dir,
 		   struct gateway **gateway);
 /* Accepts NULL. Logs when the books do not balance. */
@@ -107,6 +143,8 @@ int gateway_fdb_del(struct gateway *g, uint16_t network, const struct mac *mac, 
 		    uint32_t why_bytes);
 uint32_t gateway_fdb_flush(struct gateway *g, uint16_t network, uint16_t egress);
 
+/* Once a second: what only two looks can tell. */
+void gateway_watch_counters(struct gateway *g);
 /* Fills up to @max problems, oldest first; returns how many there are. */
 uint32_t gateway_problems(struct gateway *g, struct gateway_problem *problems, uint32_t max);
 

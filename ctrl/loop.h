@@ -37,16 +37,25 @@ struct io_uring_sqe *loop_sqe(struct loop *loop, struct loop_op *op);
 /* Asks for the cancellation of @op; its done comes with -ECANCELED (or its real result). */
 void loop_cancel(struct loop *loop, struct loop_op *op);
 
-/* A periodic timer. @tick runs every @period_ms until loop_timer_stop. */
+/* Cancels @op, which must be under way, and returns when the kernel has let go of it: its done does not
+ * come, and its memory (buffers too) may be freed. For what the kernel can end at once: polls,
+ * timeouts, socket I/O. Returns what done would have got: -ECANCELED, or a real result. */
+int loop_forget(struct loop *loop, struct loop_op *op);
+
+/* A periodic timer. @tick runs every @period_ms until loop_timer_stop, which @tick may call. Ticks that
+ * a busy thread missed are skipped, not made up for. */
 struct loop_timer {
 	struct loop_op op;
 	struct loop *loop;
 	void (*tick)(struct loop_timer *timer);
-	struct __kernel_timespec period;
+	struct __kernel_timespec next;	/* CLOCK_MONOTONIC */
+	uint32_t period_ms;
+	bool armed;		/* the kernel has op */
 	bool stopped;
 };
 void loop_timer_start(struct loop *loop, struct loop_timer *timer, uint32_t period_ms,
 		      void (*tick)(struct loop_timer *timer));
+/* When it returns @timer may be freed or started again. Harmless on a zeroed or stopped timer. */
 void loop_timer_stop(struct loop_timer *timer);
 
 /* Calls @ready whenever @fd is readable (level: again when it still is), until loop_watch_stop. */
@@ -55,10 +64,12 @@ struct loop_watch {
 	struct loop *loop;
 	int fd;
 	void (*ready)(struct loop_watch *watch);
+	bool armed;		/* the kernel has op */
 	bool stopped;
 };
 void loop_watch_start(struct loop *loop, struct loop_watch *watch, int fd,
 		      void (*ready)(struct loop_watch *watch));
+/* When it returns @watch may be freed and the descriptor closed. Harmless on a zeroed or stopped watch. */
 void loop_watch_stop(struct loop_watch *watch);
 
 #endif

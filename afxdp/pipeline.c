@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "afxdp/pipeline.h"
+
+#include "afxdp/rx.h"
+#include "afxdp/tx.h"
+#include "afxdp/worker_own.h"
+#include "dataplane/stages.h"
+#include "lib/rcu.h"
+#include "tunnels/vxlan.h"
+
+static void emit(struct worker *w, struct burst *burst)
+{
+	retag(&w->lane, burst);
+	if (w->lane.tables->tunnels)
+		encap(&w->lane, burst);
+	tx(&w->lane, &w->tx, burst);
+}
+
+static bool is_underlay(const struct lane *lane, uint16_t port)
+{
+	const struct port_view *view = rcu_dereference(lane->tables->port[port]);
+
+	return view && view->underlay;
+}
+
+unsigned int pipeline_run(struct worker *w, struct port_queue *q)
+{
+	struct burst *burst = &w->burst, *copies = &w->copies;
+	struct lane *lane = &w->lane;
+	unsigned int n = rx(lane, q, w->options.cookie, burst);
+
+	if (!n)
+		return 0;
+	parse(lane, burst);
+	if (lane->tables->tunnels && is_underlay(lane, q->port))
+		decap(lane, burst);
+	classify(lane, burst);
+	learn(lane, burst);
+	forward(lane, burst);
+	while (replicate(lane, burst, copies))
+		emit(w, copies);
+	emit(w, burst);
+	tx_submit(&w->tx);
+	return n;
+}

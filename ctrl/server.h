@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * JSON-RPC 2.0 on a Unix socket: one message a line, bulk in chunks (docs/protocol.md).
+ *
+ * A client has one operation under way at a time: it is read, or sent to. Its next request is
+ * looked at when the answer to the last one has been sent, the next chunk of a stream is made when the
+ * last one has been sent. So a client that stops reading costs its buffers (a line, a chunk) and holds
+ * up nobody; a client that dies is freed with all that it asked for.
+ * Threads: control only.
+ */
+#ifndef CTRL_SERVER_H
+#define CTRL_SERVER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/protocol.h"
+#include "ctrl/loop.h"
+#include "lib/buffer.h"
+
+#define SERVER_CLIENTS_MAX 256
+#define SERVER_CLIENTS_ROOT 8	/* more, for root: others cannot lock the administrator out */
+#define METHOD_PARAMS_MAX 6
+
+/* An answer in chunks. Belongs to the server from request_stream on. */
+struct stream {
+	/* Adds whole records to @out, at least one of them or none, about PROTOCOL_CHUNK_BYTES in all.
+	 * 1: there is more (perhaps nothing was found yet: it is called again, after others had their
+	 * turn); 0: that was all; -errno: the stream ends with an error. */
+	int (*next)(struct stream *stream, struct buffer *out);
+	/* Frees it; also when the client went away in between. */
+	void (*end)(struct stream *stream);
+	const char *kind;	/* "json": an object a line, "text" */
+	uint64_t count;		/* records so far; told at the end */
+};
+
+/* One call of a method. */
+struct request {
+	void *context;		/* server_options.context */
+	json_t *params;		/* an object, checked against the method's table; borrowed */
+	json_t *result;		/* of 0: {} when it stays NULL */
+	struct stream *stream;	/* or this */
+	char error[512];	/* of another: one sentence, with the cure */
+};
+
+struct method_param {
+	const char *name;
+	json_type type;		/* JSON_TRUE stands for either boolean */
+	bool required;
+};
+
+struct method {
+	const char *name;
+	/* 0, or enum protocol_error with @request->error filled in. NULL: not in this version. */
+	int (*call)(struct request *request);
+	struct method_param params[METHOD_PARAMS_MAX];	/* ends with a NULL name */
+};
+
+/* PROTOCOL_REFUSED, with the sentence in @request->error. */
+int request_refuse(struct request *request, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+struct server_options {
+	const char *path;	/* directories above it are made */
+	const char *group;	/* of the socket; NULL or unknown: the daemon's own */
+	uint32_t mode;
+	const struct method *methods;
+	size_t n_methods;
+	void *context;
+};
+
+struct server;
+
+/* Listens. -errno with a sentence in @why: -EADDRINUSE when another daemon answers there; a socket
+ * that nobody listens on is replaced. @options are copied, what they point to must live on. */
+int server_create(struct loop *loop, const struct server_options *options, struct server **server,
+		  char *why, uint32_t why_bytes);
+/* Ends all clients and takes the socket away. Accepts NULL. */
+void server_destroy(struct server *server);
+uint32_t server_n_clients(const struct server *server);
+
+/*
+ * rpc.c: a line in, a line out; no socket in it, for tests and fuzzers.
+ *
+ * Answers the request in @line (@n bytes, without the newline). The answer is added to @out as a line, or
+ * nothing for a notification. When the method answered with a stream, *@stream is it and *@id its
+ * request's id (a new reference); else both are NULL.
+ */
+void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
+		struct stream **stream, json_t **id);
+/* The notification behind the last chunk. @error: 0 or -errno. */
+void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out);
+/* An error line for what was no request. */
+void rpc_error(enum protocol_error code, const char *message, struct buffer *out);
+
+#endif

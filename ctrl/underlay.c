@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ctrl/underlay.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctrl/gateway.h"
+#include "ctrl/hops.h"
+#include "ctrl/views.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+#define ASK_AGAIN_NS (1 * NS_PER_S)	/* what a packet wants is asked for no more often */
+#define USE_FAILED_NS (2 * NS_PER_S)	/* a neighbour that does not answer is tried so often */
+#define USE_FRESH_NS (15 * NS_PER_S)	/* one that the kernel does not manage is kept fresh */
+#define REFRESH_S 60			/* everything, in case an event has no message */
+
+enum question { ASK_NOTHING, ASK_LOCAL, ASK_ROUTE, ASK_NEIGH, TELL_USE };
+
+/* What is known of the way to one remote VTEP. */
+struct way {
+	bool dirty;		/* to be asked for */
+	bool routed;
+	uint16_t port;		/* the underlay port */
+	uint16_t mtu;
+	uint32_t hop;
+	uint64_t asked_ns;
+	char why[128];		/* when it is not routed */
+	struct tunnel_path published;
+};
+
+struct local {
+	bool dirty;
+	bool present;		/* the host has this address */
+};
+
+struct underlay {
+	struct gateway *g;
+	struct netlink_request request;
+	uint8_t question;	/* that request stands for; ASK_NOTHING: none is under way */
+	uint32_t subject;
+	bool managed;		/* that the request asked for */
+	bool answered;
+	struct rtnl_route route;
+	bool unmanaged;		/* this kernel knows no managed neighbours */
+	uint32_t seconds;
+	struct local local[VTEP_LOCAL_MAX];
+	struct way way[TUNNEL_MAX];
+	uint32_t first_dirty;	/* no way below it is */
+	struct hops hops;
+};
+
+static const char *device_of(const struct underlay *u, uint16_t port)
+{
+	return u->g->port[port].info.device;
+}
+
+/* Which of our addresses is the source for @remote; n_local when none is of its family. */
+static uint32_t local_for(const struct underlay *u, const struct ip *remote)
+{
+	const struct tunnel_options *o = &u->g->tunnels->options;
+	uint32_t i = 0;
+
+	while (i < o->n_local && ip_is_v4(&o->local[i]) != ip_is_v4(remote))
+		i++;
+	return i;
+}
+
+static const struct ip *remote_of(const struct underlay *u, uint32_t k)
+{
+	return &u->g->tunnels->tunnel[k]->remote;
+}
+
+/* The path that way @k makes, and why it is none. */
+static void derive_path(const struct underlay *u, uint32_t k, struct tunnel_path *path, char *why,
+			size_t why_bytes)
+{
+	const struct way *way = &u->way[k];
+	const struct gateway_port *port = &u->g->port[way->port];
+	const struct hop *hop = way->hop == HOP_NONE ? NULL : &u->hops.hop[way->hop];
+	char address[IP_TEXT_BYTES];
+
+	memset(path, 0, sizeof(*path));
+	path->state = TUNNEL_NO_ROUTE;
+	if (!way->routed || !hop) {
+		snprintf(why, why_bytes, "%s", way->why);
+	} else if (port->state != GATEWAY_PORT_UP) {
+		snprintf(why, why_bytes, "underlay port %s: %s", port->conf->name,
+			 gateway_port_state_name(port->state));
+	} else if (!hop->usable) {
+		path->state = TUNNEL_NO_NEIGHBOUR;
+		snprintf(why, why_bytes, "no neighbour for %s on %s",
+			 ip_format(&hop->address, address), device_of(u, way->port));
+	} else {
+		path->state = TUNNEL_OK;
+		path->egress_port = way->port;
+		path->mtu = way->mtu;
+		path->source = u->g->tunnels->options.local[local_for(u, remote_of(u, k))];
+		path->source_mac = port->info.mac;
+		path->next_hop_mac = hop->mac;
+		why[0] = 0;
+	}
+}
+
+static void log_state(const struct underlay *u, uint32_t k, uint8_t old, uint8_t state)
+{
+	const struct gateway_tunnel *t = &u->g->tunnel[k];
+	uint32_t needed = views_tunnel_mtu(u->g->views, (uint16_t)(EGRESS_TUNNEL0 + k)) + ETH_BYTES;
+	const struct tunnel *tunnel = u->g->tunnels->tunnel[k];
+	char remote[IP_TEXT_BYTES];
+
+	ip_format(remote_of(u, k), remote);
+	if (state != TUNNEL_OK) {
+		log_line(old == TUNNEL_OK ? LOG_LVL_WARN : LOG_LVL_INFO, "tunnel %s: %s", remote,
+			 t->why);
+		return;
+	}
+	log_info("tunnel %s: ok by %s", remote, t->device);
+	if (needed > tunnel->inner_max)
+		log_warn("tunnel %s: MTU %u of the way by %s carries frames of %u bytes, its networks "
+			 "have %u; longer ones are dropped as too-big",
+			 remote, t->mtu, t->device, tunnel->inner_max, needed);
+}
+
+/* For people: what `culvert tunnel` shows. */
+static void describe(struct underlay *u, uint32_t k, const struct tunnel_path *path)
+{
+	struct gateway_tunnel *t = &u->g->tunnel[k];
+	const struct way *way = &u->way[k];
+
+	t->device[0] = 0;
+	t->next_hop = (struct ip){0};
+	if (way->routed && way->hop != HOP_NONE) {
+		snprintf(t->device, sizeof(t->device), "%s", device_of(u, way->port));
+		t->next_hop = u->hops.hop[way->hop].address;
+	}
+	t->source = path->source;
+	t->next_hop_mac = path->next_hop_mac;
+	t->mtu = path->mtu;
+}
+
+static void publish(struct underlay *u, uint32_t k)
+{
+	struct gateway_tunnel *t = &u->g->tunnel[k];
+	struct way *way = &u->way[k];
+	uint8_t old = way->published.state;
+	struct tunnel_path path;
+	char why[sizeof(t->why)];
+	bool news;
+
+	/* A way that goes on until the new next hop is known loses nothing. */
+	if (way->hop != HOP_NONE && !u->hops.hop[way->hop].known &&
+	    u->g->port[way->port].state == GATEWAY_PORT_UP)
+		return;
+	derive_path(u, k, &path, why, sizeof(why));
+	news = path.state != old || strcmp(why, t->why) != 0;
+	if (memcmp(&path, &way->published, sizeof(path)) != 0 &&
+	    tunnels_set_path(u->g->tunnels, (uint16_t)(EGRESS_TUNNEL0 + k), &path) == 0)
+		way->published = path;
+	if (path.state != old)
+		t->since_ns = clock_ns();
+	memcpy(t->why, why, sizeof(why));
+	describe(u, k, &path);
+	if (news)
+		log_state(u, k, old, path.state);
+}
+
+/* Way @k has a new outcome: @port and @hop_address, or why not. */
+static void set_way(struct underlay *u, uint32_t k, const struct ip *hop_address, uint16_t port,
+		    uint32_t mtu)
+{
+	struct way *way = &u->way[k];
+	uint32_t old = way->hop;
+
+	way->routed = hop_address;
+	way->hop = HOP_NONE;
+	if (hop_address) {
+		way->port = port;
+		way->mtu = (uint16_t)min_of(mtu, 65535u);
+		way->hop = hops_get(&u->hops, u->g->port[port].info.ifindex, hop_address);
+		if (way->hop == HOP_NONE)
+			snprintf(way->why, sizeof(way->why), "no memory");
+	}
+	hops_put(&u->hops, old);
+	publish(u, k);
+}
+
+__attribute__((format(printf, 3, 4)))
+static void no_way(struct underlay *u, uint32_t k, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(u->way[k].why, sizeof(u->way[k].why), format, ap);
+	va_end(ap);
+	set_way(u, k, NULL, 0, 0);
+}
+
+static int port_of_link(const struct underlay *u, int ifindex)
+{
+	for (uint32_t i = 0; i < u->g->n_ports; i++)
+		if (u->g->port[i].conf->underlay && u->g->port[i].port &&
+		    u->g->port[i].info.ifindex == ifindex)
+			return (int)i;
+	return -1;
+}
+
+/* The kernel's answer for way @k is in u->route. */
+static void take_route(struct underlay *u, uint32_t k, int error)
+{
+	const struct rtnl_route *route = &u->route;
+	char device[IF_NAMESIZE] = "?";
+	int port = port_of_link(u, route->oif);
+	uint32_t mtu;
+
+	if (error) {
+		no_way(u, k, "no route (%s)", strerror(-error));
+	} else if (!u->answered) {
+		no_way(u, k, "no route (the kernel's answer made no sense)");
+	} else if (route->type == RTN_LOCAL) {
+		no_way(u, k, "this address is on this host");
+	} else if (route->type != RTN_UNICAST) {
+		no_way(u, k, "the route is no unicast route");
+	} else if (port < 0) {
+		if_indextoname((unsigned int)route->oif, device);
+		no_way(u, k, "the route leaves by %s, which is not in tunnels: underlay", device);
+	} else {
+		mtu = u->g->port[port].info.mtu;
+		if (route->mtu && route->mtu < mtu)
+			mtu = route->mtu;
+		set_way(u, k, ip_is_none(&route->gateway) ? remote_of(u, k) : &route->gateway,
+			(uint16_t)port, mtu);
+	}
+}
+
+static void mark(struct underlay *u, uint32_t k)
+{
+	u->way[k].dirty = true;
+	u->first_dirty = min_of(u->first_dirty, k);
+}
+
+static void send_question(struct underlay *u, enum question question, uint32_t subject)
+{
+	u->question = question;
+	u->subject = subject;
+	u->answered = false;
+	netlink_send(u->g->netlink, &u->request);
+}
+
+/* Asks for way @k, unless it is settled without: then false. */
+static bool ask_route(struct underlay *u, uint32_t k)
+{
+	const struct tunnel_options *o = &u->g->tunnels->options;
+	uint32_t local = local_for(u, remote_of(u, k));
+	char address[IP_TEXT_BYTES];
+
+	u->way[k].dirty = false;
+	u->way[k].asked_ns = clock_ns();
+	if (local == o->n_local) {
+		no_way(u, k, "tunnels: local has no %s address",
+		       ip_is_v4(remote_of(u, k)) ? "IPv4" : "IPv6");
+		return false;
+	}
+	if (!u->local[local].present) {
+		no_way(u, k, "our VTEP address %s is not on this host",
+		       ip_format(&o->local[local], address));
+		return false;
+	}
+	rtnl_get_route(u->request.message, remote_of(u, k), &o->local[local]);
+	send_question(u, ASK_ROUTE, k);
+	return true;
+}
+
+static bool ask_local(struct underlay *u)
+{
+	static const struct ip none;
+
+	for (uint32_t i = 0; i < u->g->tunnels->options.n_local; i++) {
+		if (!u->local[i].dirty)
+			continue;
+		u->local[i].dirty = false;
+		rtnl_get_route(u->request.message, &u->g->tunnels->options.local[i], &none);
+		send_question(u, ASK_LOCAL, i);
+		return true;
+	}
+	return false;
+}
+
+static bool ask_hop(struct underlay *u)
+{
+	for (uint32_t i = 0; i < u->hops.n; i++) {
+		struct hop *hop = &u->hops.hop[i];
+
+		if (hop->want_get) {
+			hop->want_get = false;
+			rtnl_get_neigh(u->request.message, hop->ifindex, &hop->address);
+			send_question(u, ASK_NEIGH, i);
+			return true;
+		}
+		if (hop->want_use) {
+			hop->want_use = false;
+			hop->used_ns = clock_ns();
+			u->managed = hop->users && !u->unmanaged;
+			rtnl_use_neigh(u->request.message, hop->ifindex, &hop->address,
+				       u->managed);
+			send_question(u, TELL_USE, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The next piece of work, when none is under way: addresses, then routes, then neighbours. */
+static void proceed(struct underlay *u)
+{
+	if (u->question != ASK_NOTHING || ask_local(u))
+		return;
+	while (u->first_dirty < u->g->tunnels->n_tunnels) {
+		if (u->way[u->first_dirty].dirty && ask_route(u, u->first_dirty))
+			return;
+		u->first_dirty++;
+	}
+	ask_hop(u);
+}
+
+static void publish_hop(struct underlay *u, uint32_t hop)
+{
+	for (uint32_t k = 0; k < u->g->tunnels->n_tunnels; k++)
+		if (u->way[k].hop == hop)
+			publish(u, k);
+}
+
+static void take_neigh(struct underlay *u, const struct nlmsghdr *m)
+{
+	struct rtnl_neigh neigh;
+	uint32_t hop;
+
+	if (!rtnl_parse_neigh(m, &neigh))
+		return;
+	hop = hops_learn(&u->hops, &neigh);
+	if (hop != HOP_NONE)
+		publish_hop(u, hop);
+}
+
+/* The kernel has answered for hop @i; that it knows no such neighbour (-ENOENT) is an answer too. */
+static void know_hop(struct underlay *u, uint32_t i)
+{
+	if (u->hops.hop[i].known)
+		return;
+	u->hops.hop[i].known = true;
+	publish_hop(u, i);
+}
+
+static void on_reply(struct netlink_request *request, const struct nlmsghdr *m)
+{
+	struct underlay *u = container_of(request, struct underlay, request);
+
+	if (u->question == ASK_NEIGH)
+		take_neigh(u, m);
+	else if (u->question == ASK_LOCAL || u->question == ASK_ROUTE)
+		u->answered = rtnl_parse_route(m, &u->route);
+}
+
+static void mark_all(struct underlay *u)
+{
+	for (uint32_t k = 0; k < u->g->tunnels->n_tunnels; k++)
+		u->way[k].dirty = true;
+	u->first_dirty = 0;
+}
+
+static void take_local(struct underlay *u, uint32_t i, int error)
+{
+	bool present = !error && u->answered && u->route.type == RTN_LOCAL;
+	char address[IP_TEXT_BYTES];
+
+	if (present == u->local[i].present)
+		return;
+	u->local[i].present = present;
+	ip_format(&u->g->tunnels->options.local[i], address);
+	if (present)
+		log_info("VTEP address %s is on this host", address);
+	else
+		log_error("VTEP address %s is not on this host any more: its tunnels are down until "
+			  "`ip addr add %s dev lo`",
+			  address, address);
+	mark_all(u);
+}
+
+static void take_use(struct underlay *u, uint32_t i, int error)
+{
+	struct hop *hop = &u->hops.hop[i];
+
+	if (!hop->users && !hop->want_use) {
+		*hop = (struct hop){0};
+		return;
+	}
+	hop->managed = u->managed && !error;
+	if (u->managed && (error == -EINVAL || error == -EOPNOTSUPP)) {
+		u->unmanaged = true;
+		hop->want_use = true;
+	}
+}
+
+static void on_done(struct netlink_request *request, int error)
+{
+	struct underlay *u = container_of(request, struct underlay, request);
+	enum question question = u->question;
+	bool again = error == -ENOBUFS || error == -EINTR;
+	uint32_t i = u->subject;
+
+	u->question = ASK_NOTHING;
+	if (question == ASK_LOCAL && again)
+		u->local[i].dirty = true;
+	else if (question == ASK_LOCAL)
+		take_local(u, i, error);
+	else if (question == ASK_ROUTE && again)
+		mark(u, i);
+	else if (question == ASK_ROUTE)
+		take_route(u, i, error);
+	else if (question == ASK_NEIGH && again)
+		u->hops.hop[i].want_get = true;
+	else if (question == ASK_NEIGH)
+		know_hop(u, i);
+	else
+		take_use(u, i, error);
+	proceed(u);
+}
+
+void underlay_refresh(struct underlay *u)
+{
+	for (uint32_t i = 0; i < u->g->tunnels->options.n_local; i++)
+		u->local[i].dirty = true;
+	for (uint32_t i = 0; i < u->hops.n; i++)
+		u->hops.hop[i].want_get = u->hops.hop[i].users;
+	mark_all(u);
+	proceed(u);
+}
+
+void underlay_wanted(struct underlay *u, uint16_t egress)
+{
+	uint32_t k = (uint32_t)egress - EGRESS_TUNNEL0;
+	uint64_t now_ns = clock_ns();
+	struct way *way;
+	struct hop *hop;
+
+	if (!egress_is_tunnel(egress) || k >= u->g->tunnels->n_tunnels)
+		return;
+	way = &u->way[k];
+	if (!way->routed || way->hop == HOP_NONE) {
+		if (now_ns - way->asked_ns >= ASK_AGAIN_NS)
+			mark(u, k);
+	} else {
+		hop = &u->hops.hop[way->hop];
+		if (!hop->usable && now_ns - hop->used_ns >= ASK_AGAIN_NS)
+			hop->want_use = true;
+	}
+	proceed(u);
+}
+
+/* Marks the tunnels whose remote a changed route covers. */
+static void take_route_event(struct underlay *u, const struct nlmsghdr *m)
+{
+	struct rtnl_route route;
+
+	if (!rtnl_parse_route(m, &route))
+		return;
+	for (uint32_t k = 0; k < u->g->tunnels->n_tunnels; k++)
+		if (rtnl_prefix_covers(&route.dst, route.dst_bits, remote_of(u, k)))
+			mark(u, k);
+	proceed(u);
+}
+
+void underlay_event(struct underlay *u, const struct nlmsghdr *m)
+{
+	switch (m->nlmsg_type) {
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		take_neigh(u, m);
+		proceed(u);
+		break;
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		take_route_event(u, m);
+		break;
+	default:
+		underlay_refresh(u);
+	}
+}
+
+void underlay_every_second(struct underlay *u)
+{
+	uint64_t now_ns = clock_ns();
+
+	for (uint32_t i = 0; i < u->hops.n; i++) {
+		struct hop *hop = &u->hops.hop[i];
+		uint64_t age_ns = now_ns - hop->used_ns;
+
+		if (hop->users && ((!hop->usable && age_ns >= USE_FAILED_NS) ||
+				   (!hop->managed && age_ns >= USE_FRESH_NS)))
+			hop->want_use = true;
+	}
+	if (++u->seconds % REFRESH_S == 0)
+		underlay_refresh(u);
+	else
+		proceed(u);
+}
+
+int underlay_create(struct gateway *g, struct underlay **underlay)
+{
+	struct underlay *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->g = g;
+	u->request.reply = on_reply;
+	u->request.done = on_done;
+	for (uint32_t i = 0; i < VTEP_LOCAL_MAX; i++)
+		u->local[i].present = true;
+	for (uint32_t k = 0; k < TUNNEL_MAX; k++) {
+		u->way[k].hop = HOP_NONE;
+		g->tunnel[k].since_ns = clock_ns();
+		snprintf(g->tunnel[k].why, sizeof(g->tunnel[k].why), "not asked for yet");
+	}
+	*underlay = u;
+	return 0;
+}
+
+void underlay_release(struct underlay *u)
+{
+	uint32_t message[RTNL_REQUEST_BYTES / 4];
+
+	for (uint32_t i = 0; i < u->hops.n; i++) {
+		if (!u->hops.hop[i].managed)
+			continue;
+		rtnl_use_neigh(message, u->hops.hop[i].ifindex, &u->hops.hop[i].address, false);
+		netlink_post(u->g->netlink, message);
+	}
+}
+
+void underlay_destroy(struct underlay *u)
+{
+	if (!u)
+		return;
+	hops_fini(&u->hops);
+	free(u);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every load is preceded by a comparison with what the frame has; every loop has a bound of its
+ * own.
+ */
+#include "dataplane/stages.h"
+
+#include "dataplane/vlan.h"
+#include "lib/bytes.h"
+#include "lib/rcu.h"
+
+#define SOURCE_AT 6
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_IPV6 0x86dd
+#define TAGS_MAX 3		/* in the frame; what lies deeper stays unseen */
+
+#define IPV4_BYTES 20
+#define IPV4_MF_AND_OFFSET 0x3fff
+#define IPV6_BYTES 40
+#define IPV6_EXTENSION_MIN 8
+#define IPV6_HEADERS_MAX 8	/* extension headers; behind more the ports stay unseen */
+#define PORTS_BYTES 4
+
+/* IANA's protocol numbers */
+#define PROTO_HOP_BY_HOP 0
+#define PROTO_TCP 6
+#define PROTO_UDP 17
+#define PROTO_ROUTING 43
+#define PROTO_FRAGMENT 44
+#define PROTO_AH 51
+#define PROTO_DESTINATION 60
+#define PROTO_SCTP 132
+#define PROTO_MOBILITY 135
+
+/* TCP, UDP and SCTP begin with their ports. @end: of the IP packet. */
+static void parse_l4(struct packet *p, uint32_t at, uint32_t end)
+{
+	if (p->ip_proto != PROTO_TCP && p->ip_proto != PROTO_UDP && p->ip_proto != PROTO_SCTP)
+		return;
+	if (at + PORTS_BYTES > end)
+		return;
+	p->flags |= PKT_L4;
+	p->l4 = (uint16_t)at;
+}
+
+/* RFC 791, 3.1. False: malformed. */
+static bool parse_ipv4(struct packet *p)
+{
+	const uint8_t *ip = p->data + p->l3;
+	uint32_t room = (uint32_t)p->len - p->l3, header, total;
+
+	if (room < IPV4_BYTES || ip[0] >> 4 != 4)
+		return false;
+	header = (ip[0] & 15) * 4u;
+	total = get_be16(ip + 2);
+	if (header < IPV4_BYTES || header > total || total > room)
+		return false;
+	p->flags |= PKT_IPV4;
+	p->l3_tos = ip[1];
+	p->ip_proto = ip[9];
+	if (get_be16(ip + 6) & IPV4_MF_AND_OFFSET)
+		p->flags |= PKT_FRAGMENT;
+	else
+		parse_l4(p, p->l3 + header, p->l3 + total);
+	return true;
+}
+
+/* Bytes of an extension header with the length field @length, 8 at least; 0: @proto is none. */
+static uint32_t extension_bytes(uint8_t proto, uint8_t length)
+{
+	switch (proto) {
+	case PROTO_HOP_BY_HOP:
+	case PROTO_ROUTING:
+	case PROTO_DESTINATION:
+	case PROTO_MOBILITY:
+		return (length + 1u) * 8;
+	case PROTO_AH:
+		return (length + 2u) * 4; /* RFC 4302, 2.2 */
+	case PROTO_FRAGMENT:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* RFC 8200, 4. Stops at a fragment header, in the first fragment too, so that all fragments of a
+ * datagram look the same. False: a header runs over the end of the packet. */
+static bool parse_ipv6_headers(struct packet *p, uint32_t at, uint32_t end)
+{
+	for (int n = 0; n < IPV6_HEADERS_MAX && extension_bytes(p->ip_proto, 0); n++) {
+		const uint8_t *h = p->data + at;
+		uint8_t proto = p->ip_proto;
+
+		if (at + IPV6_EXTENSION_MIN > end || at + extension_bytes(proto, h[1]) > end)
+			return false;
+		p->ip_proto = h[0];
+		at += extension_bytes(proto, h[1]);
+		if (proto == PROTO_FRAGMENT) {
+			p->flags |= PKT_FRAGMENT;
+			return true;
+		}
+	}
+	parse_l4(p, at, end);
+	return true;
+}
+
+/* RFC 8200, 3. False: malformed. */
+static bool parse_ipv6(struct packet *p)
+{
+	const uint8_t *ip = p->data + p->l3;
+	uint32_t room = (uint32_t)p->len - p->l3, total;
+
+	if (room < IPV6_BYTES || ip[0] >> 4 != 6)
+		return false;
+	total = IPV6_BYTES + get_be16(ip + 4);
+	if (total > room)
+		return false;
+	p->flags |= PKT_IPV6;
+	p->l3_tos = (uint8_t)(ip[0] << 4 | ip[1] >> 4);
+	p->ip_proto = ip[6];
+	return parse_ipv6_headers(p, p->l3 + IPV6_BYTES, p->l3 + total);
+}
+
+/* The tags: the outermost is the port's own when it is a C-tag and the driver has not taken one
+ * out. */
+static bool parse_tags(struct packet *p)
+{
+	const uint8_t *d = p->data;
+	uint32_t at = ETHERTYPE_AT;
+	uint16_t type = get_be16(d + at);
+
+	if (vlan_is_tpid(type) && p->len < ETH_BYTES + VLAN_BYTES)
+		return false;
+	if (p->tag != TAG_STRIPPED) {
+		p->tag = type == TPID_C ? TAG_FRAME : TAG_NONE;
+		p->tci = type == TPID_C ? get_be16(d + at + 2) : 0;
+	}
+	for (int n = 0; n < TAGS_MAX && vlan_is_tpid(type); n++) {
+		if (at + VLAN_BYTES + 2 > p->len)
+			break;
+		at += VLAN_BYTES;
+		type = get_be16(d + at);
+	}
+	p->ethertype = type;
+	p->l3 = (uint16_t)(at + 2);
+	return true;
+}
+
+bool parse_packet(struct packet *p)
+{
+	bool ip_good = true;
+
+	if (p->len < ETH_BYTES)
+		return false;
+	p->flags = p->data[0] & 1 ? PKT_GROUP : 0;
+	p->ip_proto = 0;
+	p->l3_tos = 0;
+	p->l4 = 0;
+	if (!parse_tags(p))
+		return false;
+	if (p->ethertype == ETHERTYPE_IPV4)
+		ip_good = parse_ipv4(p);
+	else if (p->ethertype == ETHERTYPE_IPV6)
+		ip_good = parse_ipv6(p);
+	if (unlikely(!ip_good)) {
+		p->flags = (p->flags & PKT_GROUP) | PKT_L3_BAD;
+		p->ip_proto = 0;
+		p->l3_tos = 0;
+	}
+	return true;
+}
+
+/* What decap needs of an underlay frame, which has no tags of ours. */
+static void parse_ethernet(struct packet *p)
+{
+	p->flags = p->data[0] & 1 ? PKT_GROUP : 0;
+	p->ethertype = get_be16(p->data + ETHERTYPE_AT);
+	p->l3 = ETH_BYTES;
+	p->l4 = 0;
+	p->ip_proto = 0;
+	p->l3_tos = 0;
+	if (p->tag != TAG_STRIPPED) {
+		p->tag = TAG_NONE;
+		p->tci = 0;
+	}
+}
+
+static bool source_is_bad(const uint8_t *mac)
+{
+	return mac[0] & 1 || !(get_u32(mac) | get_be16(mac + 4));
+}
+
+static void parse_one(const struct port_view *port, struct packet *p)
+{
+	p->ingress = p->rx_port;
+	p->network = NETWORK_NONE;
+	p->egress = EGRESS_NONE;
+	if (unlikely(!port || port->shut)) {
+		drop_packet(p, DROP_PORT_SHUT, p->rx_port);
+		return;
+	}
+	if (unlikely(p->len < ETH_BYTES)) {
+		drop_packet(p, DROP_RUNT, p->len);
+		return;
+	}
+	if (unlikely(source_is_bad(p->data + SOURCE_AT))) {
+		drop_packet(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, p->data + SOURCE_AT));
+		return;
+	}
+	if (port->underlay)
+		parse_ethernet(p);
+	else if (unlikely(!parse_packet(p)))
+		drop_packet(p, DROP_RUNT, p->len);
+}
+
+void parse(struct lane *lane, struct burst *burst)
+{
+	struct port_view *const *port = lane->tables->port;
+
+	for (uint32_t i = 0; i < burst->n; i++) {
+		struct packet *p = &burst->packet[i];
+
+		if (p->drop)
+			continue;
+		parse_one(rcu_dereference(port[p->rx_port]), p);
+	}
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One target ahead: a target gets its copy when the next one has been found, and the last one found
+ * gets the packet itself. When the burst of copies is full, flood_target says which target was
+ * waiting.
+ */
+#include "dataplane/stages.h"
+
+#include <string.h>
+
+#include "lib/rcu.h"
+
+/* Whether @p may and can go to @target. A port that is down or shut is no target. */
+static bool is_target(const struct tables *tables, const struct packet *p, uint16_t target)
+{
+	const struct port_view *port;
+
+	if (target == p->ingress)
+		return false;
+	if (target >= PORT_MAX)
+		return !egress_is_tunnel(p->ingress);
+	port = rcu_dereference(tables->port[target]);
+	return port && port->up && !port->shut;
+}
+
+/* A frame of its own for @copy, or a dropped packet in the books. The copy begins where a received
+ * packet does, or where the original does when that is further in front and so may be longer. */
+static bool give_frame(struct lane *lane, struct packet *copy)
+{
+	struct pool *pool = lane->pool;
+	uint32_t frame = pool_take(pool);
+	uint8_t *data;
+
+	if (frame == FRAME_NONE) {
+		drop_packet(copy, DROP_NO_FRAME, copy->network);
+		count_drop(lane, copy);
+		return false;
+	}
+	data = pool_data(pool, frame) - FRAME_HEADROOM +
+	       min_of(pool_headroom(pool, copy->data), (uint32_t)FRAME_HEADROOM);
+	memcpy(data, copy->data, copy->len);
+	copy->data = data;
+	return true;
+}
+
+/* False: no room in @copies. */
+static bool copy_to(struct lane *lane, const struct packet *p, uint16_t target,
+		    struct burst *copies)
+{
+	struct packet *copy = &copies->packet[copies->n];
+
+	if (copies->n == BURST_MAX)
+		return false;
+	*copy = *p;
+	copy->egress = target;
+	copy->flags |= PKT_COPY;
+	counter_add(&lane->counters->port[p->rx_port].copied, 1);
+	if (give_frame(lane, copy))
+		copies->n++;
+	return true;
+}
+
+/* From lane->flood_target on. False: no room in @copies. */
+static bool flood(struct lane *lane, struct packet *p, struct burst *copies)
+{
+	const struct flood_list *list = lane->flood_list;
+	uint32_t waiting = list->n;
+
+	for (uint32_t i = lane->flood_target; i < list->n; i++) {
+		if (!is_target(lane->tables, p, list->egress[i]))
+			continue;
+		if (egress_is_tunnel(list->egress[i]))
+			packet_hash_prepare(p);
+		if (waiting < list->n && !copy_to(lane, p, list->egress[waiting], copies)) {
+			lane->flood_target = waiting;
+			return false;
+		}
+		waiting = i;
+	}
+	if (waiting < list->n)
+		p->egress = list->egress[waiting];
+	else
+		drop_packet(p, DROP_NO_TARGET, p->network);
+	return true;
+}
+
+/* The list is looked up once a packet: it stays in memory until the worker is quiescent, and a new
+ * one would not fit flood_target. */
+static bool begin(struct lane *lane, struct packet *p)
+{
+	const struct network *network = rcu_dereference(lane->tables->network[p->network]);
+
+	if (!network) {
+		drop_packet(p, DROP_NO_TARGET, p->network);
+		return false;
+	}
+	lane->flood_list = network->flood;
+	lane->flood_target = 0;
+	return true;
+}
+
+bool replicate(struct lane *lane, struct burst *burst, struct burst *copies)
+{
+	copies->n = 0;
+	for (; lane->flood_packet < burst->n; lane->flood_packet++) {
+		struct packet *p = &burst->packet[lane->flood_packet];
+
+		if (p->drop || p->egress != EGRESS_FLOOD)
+			continue;
+		if (!lane->flood_list && !begin(lane, p))
+			continue;
+		if (!flood(lane, p, copies))
+			return true;
+		lane->flood_list = NULL;
+	}
+	if (copies->n)
+		return true;
+	lane->flood_packet = 0;
+	return false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * VLAN tags in frames: in and out, by moving the twelve bytes of MAC addresses.
+ *
+ * Invariants: l3, and l4 where PKT_L4 says that it is valid, move with data. tag and tci are the
+ * caller's.
+ */
+#ifndef DATAPLANE_VLAN_H
+#define DATAPLANE_VLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dataplane/packet.h"
+#include "lib/bytes.h"
+
+#define ETHERTYPE_AT 12		/* offset in the frame: ethertype, or TPID of the outermost tag */
+#define TPID_C 0x8100		/* IEEE 802.1Q: customer tag, the ports' own kind */
+#define TPID_S 0x88a8		/* IEEE 802.1Q: service tag */
+#define VID_PRIORITY 0		/* no VLAN, only a priority (IEEE 802.1Q, table 9-2) */
+#define VID_RESERVED 4095	/* never on a wire (same table) */
+#define TCI_PRIORITY 0xf000	/* PCP and DEI */
+
+static inline bool vlan_is_tpid(uint16_t ethertype)
+{
+	return ethertype == TPID_C || ethertype == TPID_S;
+}
+
+/* Takes the outermost tag out. The frame must have one: ETH_BYTES + VLAN_BYTES or longer. */
+static inline void vlan_pop(struct packet *p)
+{
+	uint64_t first = get_u64(p->data);
+	uint32_t rest = get_u32(p->data + 8);
+
+	p->data += VLAN_BYTES;
+	p->len -= VLAN_BYTES;
+	p->l3 -= VLAN_BYTES;
+	p->l4 -= VLAN_BYTES;
+	memcpy(p->data, &first, sizeof(first));
+	memcpy(p->data + 8, &rest, sizeof(rest));
+}
+
+/* Puts a tag in front of all others. Takes VLAN_BYTES of headroom. */
+static inline void vlan_push(struct packet *p, uint16_t tpid, uint16_t tci)
+{
+	uint64_t first = get_u64(p->data);
+	uint32_t rest = get_u32(p->data + 8);
+
+	p->data -= VLAN_BYTES;
+	p->len += VLAN_BYTES;
+	p->l3 += VLAN_BYTES;
+	p->l4 += VLAN_BYTES;
+	memcpy(p->data, &first, sizeof(first));
+	memcpy(p->data + 8, &rest, sizeof(rest));
+	put_be16(p->data + ETHERTYPE_AT, tpid);
+	put_be16(p->data + ETHERTYPE_AT + 2, tci);
+}
+
+#endif

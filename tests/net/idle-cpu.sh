@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# With no traffic culvertd sleeps: the CPU time that it takes in ten seconds is shown. The bound
+# here is a generous one, for busy machines.
+#
+#   h1, h2 ---- culvert: blue, with a tunnel that is up
+. "$(dirname "$0")/lib.sh"
+
+host h1 10.0.0.1/24
+host h2 10.0.0.2/24
+fabric 192.0.2.1/24
+remote r1 192.0.2.2/24
+start_culvert <<'Y'
+ports:
+  h1: {untagged: blue}
+  h2: {untagged: blue}
+networks:
+  blue: {vni: 10, remotes: [192.0.2.2]}
+tunnels: {local: [192.0.2.1], underlay: [ul0]}
+Y
+expect "ping" pings h1 10.0.0.2
+cpu_us() { awk '{s += $1} END {printf "%d", s / 1000}' "/proc/$culvertd_pid/task/"*/schedstat; }
+sleep 3
+before=$(cpu_us)
+sleep 10
+used=$(($(cpu_us) - before))
+say "idle: $((used / 1000)) ms of CPU in 10 s: $((used / 1000)) of 10000 parts of a core"
+at_least "300 ms less what was used" 0 $((300 * slow - used / 1000))
+expect "ping out of sleep" pings h1 10.0.0.2
+finish

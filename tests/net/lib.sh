@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What every network test stands on: private namespaces, a culvertd of its own, and the books.
+#
+# A test sources this file, builds its topology, starts culvert and ends with `finish`, which checks
+# the books and that culvert leaves nothing behind. Exit status: 0 passed, 77 skipped, else failed.
+# Any number of tests may run side by side: all names carry the process id, and all devices live in
+# namespaces. Variables that a caller may set: BUILD (the build directory), KEEP=1 (keep the files).
+#
+# shellcheck shell=bash
+set -eEuo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$(cd "${BUILD:-$here/../../build}" 2>/dev/null && pwd) || build=
+test_name=$(basename "$0" .sh)
+prefix=cvn$$-
+tmp=
+culvertd_pid=
+slow=1				# factor on every time limit
+[ -z "${SANITIZED:-}" ] || slow=3
+n_hosts=0
+export LC_ALL=C PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# --- ends
+# -------------------------------------------------------------------------------------------
+
+say() { echo "# $*"; }
+
+skip()
+{
+	echo "SKIP: $*"
+	exit 77
+}
+
+# Ends the test as failed, with what helps to see why.
+die()
+{
+	trap - ERR
+	echo "FAIL: $*"
+	if [ -n "$tmp" ] && [ -f "$tmp/culvertd.log" ]; then
+		echo "--- culvertd, last lines"
+		tail -n 60 "$tmp/culvertd.log"
+	fi
+	if [ -n "$culvertd_pid" ] && kill -0 "$culvertd_pid" 2>/dev/null; then
+		for noun in status port drops tunnel fdb; do
+			echo "--- culvert $noun"
+			timeout 5 "$build/culvert" -s "$tmp/sock" $noun 2>&1 | head -n 40 || true
+		done
+	fi
+	exit 1
+}
+
+cleanup()
+{
+	local status=$? ns pid
+	trap - EXIT ERR INT TERM HUP
+	set +e
+	for ns in $(ip netns list 2>/dev/null | awk '{print $1}' | grep "^$prefix"); do
+		for pid in $(ip netns pids "$ns" 2>/dev/null); do
+			kill -KILL "$pid" 2>/dev/null
+		done
+		ip netns del "$ns"
+	done
+	wait 2>/dev/null
+	if [ -n "$tmp" ]; then
+		if [ -n "${KEEP:-}" ]; then
+			echo "kept: $tmp"
+		else
+			rm -rf "$tmp"
+		fi
+	fi
+	exit "$status"
+}
+
+[ "$(id -u)" = 0 ] || skip "needs root (network namespaces, AF_XDP)"
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+trap 'die "line $LINENO: $BASH_COMMAND"' ERR
+for program in culvertd culvert; do
+	[ -n "$build" ] && [ -x "$build/$program" ] || die "no $program in ${BUILD:-build}"
+done
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/culvert-$test_name.XXXXXX")
+
+# Skips unless all of these programs are installed.
+need()
+{
+	local program
+	for program; do
+		command -v "$program" >/dev/null || skip "needs $program (tools/install-deps)"
+	done
+}
+
+# The python that has scapy is the distribution's.
+python=/usr/bin/python3
+need ip ethtool ping "$python"
+
+# expect WHAT COMMAND...: the command must succeed.
+expect()
+{
+	local what=$1
+	shift
+	"$@" || die "expected: $what ($*)"
+}
+
+# expect_not WHAT COMMAND...: the command must fail.
+expect_not()
+{
+	local what=$1
+	shift
+	! "$@" || die "not expected: $what ($*)"
+}
+
+# equal WHAT WANTED GOT
+equal()
+{
+	[ "$2" = "$3" ] || die "$1: wanted $2, got $3"
+}
+
+# at_least WHAT LIMIT GOT
+at_least()
+{
+	[ "$3" -ge "$2" ] || die "$1: wanted at least $2, got $3"
+}
+
+# eventually SECONDS COMMAND...: tried until it succeeds; false after SECONDS.
+eventually()
+{
+	local limit=$((SECONDS + $1 * slow))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $limit ] || return 1
+		sleep 0.1
+	done
+}
+
+# --- topology
+# ---------------------------------------------------------------------------------------
+
+# Makes namespace NAME, with lo up and without IPv6 on new devices unless `addresses` asks for it.
+namespace()
+{
+	ip netns add "$prefix$1"
+	at "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.default.accept_dad=0
+	ip -n "$prefix$1" link set lo up
+}
+
+# at NAME COMMAND...: runs it in that namespace.
+at()
+{
+	local ns=$1
+	shift
+	ip netns exec "$prefix$ns" "$@"
+}
+
+# veth NS1 DEV1 NS2 DEV2 [OPTION...]: a pair, up, whose second end leaves no checksum to hardware.
+# The options go to `ip link add`.
+veth()
+{
+	local ns1=$1 dev1=$2 ns2=$3 dev2=$4
+	shift 4
+	ip -n "$prefix$ns1" link add "$dev1" "$@" type veth \
+		peer name "$dev2" "$@" netns "$prefix$ns2"
+	plain "$ns2" "$dev2"
+	ip -n "$prefix$ns1" link set "$dev1" up
+	ip -n "$prefix$ns2" link set "$dev2" up
+}
+
+# plain NS DEV: the sender completes checksums itself, as it must in front of a switch that is no
+# kernel.
+plain()
+{
+	at "$1" ethtool -K "$2" tx off >/dev/null 2>&1
+}
+
+# addresses NS DEV ADDRESS/LENGTH...
+addresses()
+{
+	local ns=$1 dev=$2 address
+	shift 2
+	for address; do
+		case $address in
+		*:*)
+			at "$ns" sysctl -qw "net.ipv6.conf.$dev.disable_ipv6=0" \
+				"net.ipv6.conf.$dev.accept_dad=0" \
+				"net.ipv6.conf.$dev.router_solicitations=0"
+			ip -n "$prefix$ns" address add "$address" dev "$dev" nodad
+			;;
+		*)
+			ip -n "$prefix$ns" address add "$address" dev "$dev"
+			;;
+		esac
+	done
+}
+
+# host NAME ADDRESS/LENGTH...: a namespace NAME with device e0, whose other end NAME is a device
+# of the switch. The first host has MAC 02:00:00:00:00:01, and so on.
+host()
+{
+	local name=$1
+	shift
+	n_hosts=$((n_hosts + 1))
+	namespace "$name"
+	veth sw "$name" "$name" e0
+	ip -n "$prefix$name" link set e0 address "$(printf '02:00:00:00:00:%02x' $n_hosts)"
+	addresses "$name" e0 "$@"
+}
+
+# vlan_host NS VID: from now on e0 of NS is a VLAN netdev's lower device: what leaves gets the tag
+# in the metadata (as a VLAN netdev does it), what comes in must carry it. In-frame tags: see
+# frames.py.
+vlan_host()
+{
+	local way id object=$build/tests/net/vlanhost.bpf.o
+	id=1:$(printf '%x' "$2")
+	[ -f "$object" ] || die "no $object: build it first"
+	at "$1" tc qdisc add dev e0 clsact
+	for way in egress ingress; do
+		at "$1" tc filter add dev e0 $way bpf direct-action \
+			obj "$object" sec $way classid "$id"
+	done
+}
+
+# fabric ADDRESS/LENGTH...: an Ethernet underlay. The switch has device ul0 in it, with these
+# addresses.
+fabric()
+{
+	namespace fab
+	ip -n "${prefix}fab" link add br0 mtu 1600 type bridge
+	ip -n "${prefix}fab" link set br0 up
+	veth fab sw0 sw ul0 mtu 1600
+	ip -n "${prefix}fab" link set sw0 master br0
+	addresses sw ul0 "$@"
+}
+
+# remote NAME ADDRESS/LENGTH...: a namespace NAME in the underlay, with device e0.
+remote()
+{
+	local name=$1
+	shift
+	namespace "$name"
+	veth fab "$name" "$name" e0 mtu 1600
+	ip -n "${prefix}fab" link set "$name" master br0
+	addresses "$name" e0 "$@"
+}
+
+# vxlan NS VNI LOCAL REMOTE ADDRESS/LENGTH...: the kernel's own VXLAN device vxVNI, default options.
+vxlan()
+{
+	local ns=$1 vni=$2 from=$3 to=$4
+	shift 4
+	ip -n "$prefix$ns" link add "vx$vni" type vxlan id "$vni" \
+		local "$from" remote "$to" dstport 4789
+	addresses "$ns" "vx$vni" "$@"
+	ip -n "$prefix$ns" link set "vx$vni" up
+}
+
+# --- culvert
+# ----------------------------------------------------------------------------------------
+
+culvert() { "$build/culvert" -s "$tmp/sock" "$@"; }
+
+# write_config: standard input is the file; what is left out of workers: and control: is filled in.
+write_config()
+{
+	cat >"$tmp/culvert.yaml"
+	grep -q '^workers:' "$tmp/culvert.yaml" ||
+		echo 'workers: {ring: 1024}' >>"$tmp/culvert.yaml"
+	echo "control: {socket: $tmp/sock}" >>"$tmp/culvert.yaml"
+}
+
+# start_culvert: with the file on standard input; returns when it answers.
+start_culvert()
+{
+	write_config
+	run_culvert
+}
+
+# run_culvert: once more with the file that is there.
+run_culvert()
+{
+	local limit=$((SECONDS + 20 * slow))
+	ip netns exec "${prefix}sw" \
+		"$build/culvertd" -c "$tmp/culvert.yaml" >>"$tmp/culvertd.log" 2>&1 &
+	culvertd_pid=$!
+	until culvert status >/dev/null 2>&1; do
+		kill -0 "$culvertd_pid" 2>/dev/null || die "culvertd did not start"
+		[ $SECONDS -lt $limit ] || die "culvertd does not answer"
+		sleep 0.05
+	done
+	say "culvertd runs, pid $culvertd_pid"
+}
+
+# stop_culvert: SIGTERM; it must end with status 0 within 5 s, nothing left behind.
+stop_culvert()
+{
+	local limit=$((SECONDS + 5 * slow)) pid=$culvertd_pid status=0
+	kill -TERM "$pid"
+	while kill -0 "$pid" 2>/dev/null; do
+		[ $SECONDS -le $limit ] || die "culvertd still runs $((5 * slow)) s after SIGTERM"
+		sleep 0.05
+	done
+	culvertd_pid=
+	wait "$pid" || status=$?
+	equal "status of culvertd after SIGTERM" 0 "$status"
+	no_sanitizer_report
+	nothing_left
+}
+
+no_sanitizer_report()
+{
+	! grep -E 'Sanitizer|runtime error:' "$tmp/culvertd.log" || die "a sanitizer spoke up"
+}
+
+# nothing_left: no device of the switch is promiscuous or has an XDP program, the socket is gone.
+nothing_left()
+{
+	local devices
+	devices=$(ip -n "${prefix}sw" -d -o link show |
+		grep -E 'promiscuity [1-9]|prog/xdp| xdp[a-z]* ' || true)
+	[ -z "$devices" ] || die "left behind: $devices"
+	[ ! -e "$tmp/sock" ] || die "the control socket was left behind"
+}
+
+# value NOUN EXPRESSION: one value out of `culvert -j NOUN`, which EXPRESSION (Python) calls d.
+value() { culvert -j "$1" | "$python" "$here/pick.py" "$2"; }
+
+# port NAME KEY: one value of `culvert -j port`.
+port() { value port "[p for p in d['ports'] if p['name'] == '$1'][0]['$2']"; }
+
+# port_is NAME KEY WANTED, for `eventually`.
+port_is() { [ "$(port "$1" "$2")" = "$3" ]; }
+
+# drops REASON [PORT]: how many packets died of it (that came in by PORT).
+drops()
+{
+	value drops "sum(r['packets'] for r in d['reasons'] if r['reason'] == '$1' and
+		('${2:-}' == '' or r['port'] == '${2:-}'))"
+}
+
+# dropped REASON WANTED [PORT], for `eventually`.
+dropped() { [ "$(drops "$1" ${3:+"$3"})" -ge "$2" ]; }
+
+# fdb EXPRESSION: the value of it over the FDB's entries, d.
+fdb() { culvert -j fdb | "$python" "$here/pick.py" --lines "$1"; }
+
+# fdb_has NETWORK MAC WHERE: the FDB says so. WHERE is a port's name or a VTEP.
+fdb_has()
+{
+	[ "$(fdb "[e.get('port') or e.get('vtep') for e in d
+		if e['network'] == '$1' and e['mac'] == '$2']")" = "['$3']" ]
+}
+
+# fdb_knows NETWORK MAC: at all.
+fdb_knows() { [ "$(fdb "any(e['network'] == '$1' and e['mac'] == '$2' for e in d)")" = True ]; }
+
+# network NAME KEY: one value of `culvert -j network`.
+network() { value network "[n for n in d['networks'] if n['name'] == '$1'][0]['$2']"; }
+
+# tunnel VTEP KEY, tunnel_is VTEP KEY WANTED
+tunnel() { value tunnel "[t for t in d['tunnels'] if t['vtep'] == '$1'][0]['$2']"; }
+tunnel_is() { [ "$(tunnel "$1" "$2")" = "$3" ]; }
+
+# tunnels_ok N: waits until N of the tunnels are.
+tunnels_ok()
+{
+	eventually 15 tunnels_are "$1" || die "not $1 tunnels are ok: $(culvert -j tunnel)"
+}
+tunnels_are() { [ "$(value tunnel "sum(t['state'] == 'ok' for t in d['tunnels'])")" = "$1" ]; }
+
+# books: every packet that came in is accounted for, over all and by ingress port. Waits for rest.
+books()
+{
+	eventually 10 balanced || {
+		culvert -j drops
+		culvert -j port
+		die "the books do not balance"
+	}
+	say "books: $(value drops \
+		"' '.join('%s %d' % b for b in d['books'].items() if b[0] != 'balanced')")"
+}
+
+balanced()
+{
+	culvert -j drops >"$tmp/drops.json" && culvert -j port >"$tmp/port.json" &&
+		"$python" "$here/books.py" "$tmp/drops.json" "$tmp/port.json"
+}
+
+# finish: the end of a test that passed.
+finish()
+{
+	books
+	stop_culvert
+	say "passed"
+}
+
+# --- traffic
+# ----------------------------------------------------------------------------------------
+
+# pings NS ADDRESS [OPTION...]: answers come back (the first request may be lost while things
+# resolve).
+pings()
+{
+	local ns=$1 address=$2
+	shift 2
+	eventually 10 at "$ns" ping -q -c 2 -i 0.2 -W 1 "$@" "$address"
+}
+
+# py NS: runs the Python on standard input there, with all of frames.py imported.
+py()
+{
+	{
+		echo "from frames import *"
+		cat
+	} | at "$1" "$python" -
+}
+
+# listen NS [DEV]: writes down every frame that arrives, one line each; see frames.py.
+listen()
+{
+	at "$1" "$python" "$here/frames.py" "${2:-e0}" >"$tmp/$1.heard" 2>"$tmp/$1.listens" &
+	eventually 10 grep -q ready "$tmp/$1.listens" || die "cannot listen in $1"
+}
+
+# heard NS PATTERN: a frame that matches arrives within some seconds.
+heard() { eventually 10 grep -qE "$2" "$tmp/$1.heard" || die "$1 did not hear: $2"; }
+
+# unheard NS PATTERN: none has arrived. Say it after something later was heard.
+unheard() { ! grep -E "$2" "$tmp/$1.heard" || die "$1 heard: $2"; }
+
+# count_heard NS PATTERN
+count_heard() { grep -cE "$2" "$tmp/$1.heard" || true; }
+
+# transfers FROM TO ADDRESS tcp|udp BYTES: the content arrives whole (a datagram protocol goes
+# slowly).
+transfers()
+{
+	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 sent got
+	at "$to" "$python" "$here/transfer.py" serve "$address" "$protocol" \
+		>"$tmp/got" 2>"$tmp/serves" &
+	local server=$!
+	eventually 10 grep -q ready "$tmp/serves" || die "the server in $to does not start"
+	sent=$(at "$from" timeout $((60 * slow)) \
+		"$python" "$here/transfer.py" send "$address" "$protocol" "$bytes") ||
+		die "$protocol from $from to $to stalls"
+	wait $server || die "$protocol from $from to $to: the receiver failed"
+	got=$(cat "$tmp/got")
+	equal "$protocol from $from to $to" "$sent" "$got"
+}
+
+# iperf FROM TO ADDRESS [OPTION...]: runs iperf3 and prints the rate that the receiver saw, Mbit/s.
+iperf()
+{
+	local from=$1 to=$2 address=$3
+	shift 3
+	at "$to" iperf3 -s -1 >/dev/null 2>&1 &
+	local server=$!
+	eventually 10 listening "$to" 5201 || die "iperf3 does not start in $to"
+	at "$from" timeout 60 iperf3 -J -c "$address" "$@" >"$tmp/iperf.json" ||
+		die "iperf3: $(grep error "$tmp/iperf.json")"
+	wait $server || true
+	"$python" "$here/pick.py" "round(d['end']['sum_received']['bits_per_second'] / 1e6)" \
+		<"$tmp/iperf.json"
+}
+
+listening() { at "$1" ss -Hltn "sport = :$2" | grep -q .; }
+
+namespace sw
