@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys that have a name and a meaning, and no effect yet: their values are checked, so that a file that
- * is accepted today is not found wrong tomorrow; one notice says "not in this version".
+ * Keys that have a name and a meaning, and no effect yet: their values are checked, so that a file
+ * that is accepted today is not found wrong tomorrow; one notice says "not in this version".
  */
 #include <stdio.h>
 #include <string.h>

@@ -108,7 +108,8 @@ static void logged_in(void **state)
 {
 	static const struct row rows[] = {
 		{"ports: {cvc1: {untagged: blue}}\n",
-		 "2:9: cvc1: cvc1 has the address 192.0.2.1: this is how you are logged in, allowed: "
+		 "2:9: cvc1: cvc1 has the address 192.0.2.1: this is how you are logged in, "
+		 "allowed: "
 		 "a device without addresses, or rest: kernel"},
 		{"ports: {cvc1: {untagged: blue, rest: kernel}}\n", NULL},
 		{"ports: {cvc3: {untagged: blue}}\n",
@@ -118,11 +119,12 @@ static void logged_in(void **state)
 		 "2:9: cvc5: cvc5 has the default route: this is how you are logged in, allowed: "
 		 "another device, or rest: kernel"},
 		{"ports: {cvc5: {untagged: blue, rest: kernel}}\n", NULL},
-		{"ports: {cvc2: {untagged: blue}}\n",
-		 "2:9: cvc2: cvc2 is a port of the bridge cvcbr, allowed: a device in no bridge (ip "
-		 "link set cvc2 nomaster)"},
+		{"ports: {cvc2: {untagged: blue}}\n", "2:9: cvc2: cvc2 is a port of the bridge "
+						      "cvcbr, allowed: a device in no bridge (ip "
+						      "link set cvc2 nomaster)"},
 		{"ports: {cvc2: {untagged: blue, rest: kernel}}\n",
-		 "2:9: cvc2: cvc2 is a port of the bridge cvcbr, allowed: a device in no bridge (ip "
+		 "2:9: cvc2: cvc2 is a port of the bridge cvcbr, allowed: a device in no bridge "
+		 "(ip "
 		 "link set cvc2 nomaster)"},
 	};
 
@@ -138,7 +140,8 @@ static void tunnels(void **state)
 		 "missing: wait"},
 		{"tunnels: {local: [192.0.2.9], underlay: [cvc1, none], missing: wait}\n", NULL},
 		{"tunnels: {local: [192.0.2.1], underlay: [cvc1, none]}\n",
-		 "2:48: none: this host has no device none, allowed: one that is there, or missing: "
+		 "2:48: none: this host has no device none, allowed: one that is there, or "
+		 "missing: "
 		 "wait"},
 	};
 
@@ -162,9 +165,9 @@ static void host(void **state)
 static void affinity(void **state)
 {
 	static const struct row rows[] = {
-		{"workers: {cores: 0-1}\n",
-		 "2:18: cores: CPU 0 is offline or not allowed for this process, allowed: CPUs of its "
-		 "affinity (taskset, AllowedCPUs=)"},
+		{"workers: {cores: 0-1}\n", "2:18: cores: CPU 0 is offline or not allowed for this "
+					    "process, allowed: CPUs of its "
+					    "affinity (taskset, AllowedCPUs=)"},
 	};
 	cpu_set_t all, one;
 

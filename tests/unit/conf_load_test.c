@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration under load: the largest files, bombs, and thousands of files that are almost right.
- * COUNT and SEED in the environment set how many mutants there are and which.
+ * The configuration under load: the largest files, bombs, and thousands of files that are almost
+ * right. COUNT and SEED in the environment set how many mutants there are and which.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,8 @@ static void too_many(void **state)
 		fprintf(f, "  p%d:\n", i);
 	fclose(f);
 	said = refused("f");
-	assert_string_equal(said, "f:258:3: ports: too many, allowed: 256 with the underlay devices\n");
+	assert_string_equal(said,
+			    "f:258:3: ports: too many, allowed: 256 with the underlay devices\n");
 	free(said);
 	f = scratch_file();
 	fprintf(f, "networks:\n");
@@ -218,7 +219,8 @@ static void mutate(struct buffer *b)
 		cut(b, line, line_bytes(b, line));
 		break;
 	case 3:
-		copy_piece(b, line, line_bytes(b, line), line_start(b, random_below((uint32_t)b->n)));
+		copy_piece(b, line, line_bytes(b, line),
+			   line_start(b, random_below((uint32_t)b->n)));
 		break;
 	case 4:
 		cut(b, at, 1 + random_below(8));

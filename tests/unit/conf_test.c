@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration. tests/conf/bad/NAME.yaml holds what must be refused and, in its lines that begin with
- * "#! ", every line that must be said about it; tests/conf/good/ holds what must load.
+ * The configuration. tests/conf/bad/NAME.yaml holds what must be refused and, in its lines that
+ * begin with "#! ", every line that must be said about it; tests/conf/good/ holds what must load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,15 +112,18 @@ static void no_file(void **state)
 		const char *path;
 		const char *said;
 	} rows[] = {
-		{"none.yaml", "none.yaml:1:1: none.yaml: cannot be read: No such file or directory, "
-			      "allowed: a readable file of YAML text\n"},
+		{"none.yaml",
+		 "none.yaml:1:1: none.yaml: cannot be read: No such file or directory, "
+		 "allowed: a readable file of YAML text\n"},
 		{".", ".:1:1: .: cannot be read: Is a directory, allowed: a readable file of YAML "
 		      "text\n"},
 		{"fifo", "fifo:1:1: fifo: not a file, allowed: a regular file of YAML text\n"},
-		{"/dev/zero", "/dev/zero:1:1: /dev/zero: not a file, allowed: a regular file of YAML "
-			      "text\n"},
-		{"large", "large:1:1: large: the configuration is too large, allowed: 16 MiB in all "
-			  "files together\n"},
+		{"/dev/zero",
+		 "/dev/zero:1:1: /dev/zero: not a file, allowed: a regular file of YAML "
+		 "text\n"},
+		{"large",
+		 "large:1:1: large: the configuration is too large, allowed: 16 MiB in all "
+		 "files together\n"},
 	};
 	char dir[32];
 

@@ -87,9 +87,8 @@ static inline void check_ports(const struct conf *conf)
 
 static inline void check_networks(const struct conf *conf)
 {
-	uint8_t *vnis = calloc(1 << 24, 1);
+	static uint8_t vnis[1 << 24];
 
-	assert_non_null(vnis);
 	for (size_t i = 1; i < conf->n_networks; i++) {
 		const struct conf_network *n = &conf->networks[i];
 
@@ -102,7 +101,8 @@ static inline void check_networks(const struct conf *conf)
 			assert_false(mac_is_group(&n->statics[j].mac));
 		}
 	}
-	free(vnis);
+	for (size_t i = 1; i < conf->n_networks; i++)
+		vnis[conf->networks[i].vni] = 0;
 }
 
 static inline void check_conf(const struct conf *conf)
