@@ -333,3 +333,20 @@ uint32_t fdb_generation(const struct fdb *fdb)
 {
 	return fdb->generation;
 }
+
+double fdb_cache_lines(const struct fdb *fdb)
+{
+	const struct table *t = fdb->table;
+	uint64_t lines = 0;
+
+	for (uint32_t home = 0; home <= t->mask; home++) {
+		uint32_t at = home;
+
+		for (lines++; spill_of(&t->bucket[at]); lines++) {
+			at = (at + 1) & t->mask;
+			if (at == home)
+				break;
+		}
+	}
+	return (double)lines / ((double)t->mask + 1);
+}

@@ -83,5 +83,8 @@ void fdb_walk(struct fdb *fdb, uint64_t *cursor, uint32_t n_buckets,
 	      bool (*visit)(const struct fdb_entry *entry, void *arg), void *arg);
 /* Control. Changes when the table is resized. */
 uint32_t fdb_generation(const struct fdb *fdb);
+/* Control. How many cache lines the lookup of an unknown key reads, on average over all buckets: 1 is best.
+ * Reads the whole table. */
+double fdb_cache_lines(const struct fdb *fdb);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tunnels/vxlan.h"
 
-#ifndef URCU_INLINE_SMALL_FUNCTIONS
-#define URCU_INLINE_SMALL_FUNCTIONS
-#endif
-#include <urcu-qsbr.h>
-
 #include "dataplane/stages.h"
+#include "lib/rcu.h"
 #include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
@@ -42,15 +38,16 @@ static bool read_ipv4(struct packet *p, struct outer *o)
 	if (room < IPV4_BYTES || ip[0] >> 4 != 4)
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
 	header_bytes = (ip[0] & 15) * 4u;
-	total = load_be16(ip + IPV4_LENGTH);
+	total = get_be16(ip + IPV4_LENGTH);
 	if (header_bytes < IPV4_BYTES || header_bytes > room || total < header_bytes ||
 	    checksum_fold(checksum_add(ip, header_bytes, 0)) != 0xffff)
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
 	if (total > room)
 		return drop_short(p, total, room);
 	o->protocol = ip[IPV4_PROTOCOL];
-	/* RFC 7348, 4.3: a VTEP does not fragment; what routers cut in pieces is not put together here. */
-	if (o->protocol == PROTOCOL_UDP && load_be16(ip + IPV4_FRAGMENT) & IPV4_MF_AND_OFFSET)
+	/* RFC 7348, 4.3: a VTEP does not fragment; what routers cut in pieces is not put together
+	 * here. */
+	if (o->protocol == PROTOCOL_UDP && get_be16(ip + IPV4_FRAGMENT) & IPV4_MF_AND_OFFSET)
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
 	o->ecn = ip[IPV4_TOS] & ECN_MASK;
 	o->source = ip_from_v4(ip + IPV4_SOURCE);
@@ -60,7 +57,8 @@ static bool read_ipv4(struct packet *p, struct outer *o)
 	return true;
 }
 
-/* RFC 8200, 3. Extension headers are not looked behind: no VTEP sends any, and a fragment is one. */
+/* RFC 8200, 3. Extension headers are not looked behind: no VTEP sends any, and a fragment is
+ * one. */
 static bool read_ipv6(struct packet *p, struct outer *o)
 {
 	const uint8_t *ip = p->data + ETH_BYTES;
@@ -68,7 +66,7 @@ static bool read_ipv6(struct packet *p, struct outer *o)
 
 	if (room < IPV6_BYTES || ip[0] >> 4 != 6)
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
-	total = IPV6_BYTES + load_be16(ip + IPV6_LENGTH);
+	total = IPV6_BYTES + get_be16(ip + IPV6_LENGTH);
 	if (total > room)
 		return drop_short(p, total, room);
 	o->protocol = ip[IPV6_NEXT_HEADER];
@@ -82,9 +80,10 @@ static bool read_ipv6(struct packet *p, struct outer *o)
 
 static bool read_ip(struct packet *p, struct outer *o)
 {
-	uint16_t ethertype = load_be16(p->data + ETHERTYPE_OFFSET);
+	uint16_t ethertype = get_be16(p->data + ETHERTYPE_OFFSET);
 
-	/* Our VTEP addresses are the device's, not those of a VLAN on it. A priority tag is no VLAN. */
+	/* Our VTEP addresses are the device's, not those of a VLAN on it. A priority tag is no
+	 * VLAN. */
 	if (p->tag == TAG_STRIPPED && VID_OF(p->tci))
 		return drop(p, DROP_NOT_VXLAN, (uint64_t)VID_OF(p->tci) << 48);
 	if (ethertype == ETHERTYPE_IPV4)
@@ -105,12 +104,12 @@ static bool read_udp(const struct tunnels *t, struct packet *p, struct outer *o)
 		return drop(p, DROP_NOT_VXLAN, (uint64_t)o->protocol << 16);
 	if (room < UDP_BYTES)
 		return drop_short(p, UDP_BYTES, room);
-	port = load_be16(udp + UDP_DESTINATION);
+	port = get_be16(udp + UDP_DESTINATION);
 	if (port != t->options.udp_port)
 		return drop(p, DROP_NOT_VXLAN, (uint64_t)PROTOCOL_UDP << 16 | port);
 	if (!tunnels_is_local(t, &o->destination))
-		return drop(p, DROP_VTEP_LOCAL, load_be32(o->destination.byte + 12));
-	length = load_be16(udp + UDP_LENGTH);
+		return drop(p, DROP_VTEP_LOCAL, get_be32(o->destination.byte + 12));
+	length = get_be16(udp + UDP_LENGTH);
 	if (length < UDP_BYTES)
 		return drop(p, DROP_OUTER_BAD, o->udp);
 	if (length > room)
@@ -129,8 +128,8 @@ static bool read_vxlan(struct packet *p, struct outer *o)
 	if (room < VXLAN_BYTES)
 		return drop_short(p, VXLAN_BYTES, room);
 	if (!(vxlan[0] & VXLAN_FLAG_I))
-		return drop(p, DROP_VXLAN_FLAGS, load_be32(vxlan));
-	o->vni = load_be32(vxlan + VXLAN_VNI) >> 8;
+		return drop(p, DROP_VXLAN_FLAGS, get_be32(vxlan));
+	o->vni = get_be32(vxlan + VXLAN_VNI) >> 8;
 	return true;
 }
 
@@ -148,7 +147,7 @@ static bool admit(const struct tables *tables, struct packet *p, const struct ou
 	from = tunnels_find(t, &o->source);
 	if (from == EGRESS_NONE || !tunnel_set_has(network->tunnels, from))
 		return drop(p, DROP_VTEP_REMOTE,
-			    (uint64_t)o->vni << 32 | load_be32(o->source.byte + 12));
+			    (uint64_t)o->vni << 32 | get_be32(o->source.byte + 12));
 	p->network = id;
 	p->ingress = from;
 	return true;
@@ -183,20 +182,20 @@ static bool read_inner(struct packet *p, const struct outer *o)
 	p->ingress = ingress;
 	memcpy(&source, p->data + sizeof(source), sizeof(source));
 	if (mac_is_group(&source) || mac_is_zero(&source))
-		return drop(p, DROP_BAD_SOURCE, o->vni);
+		return drop(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, source.byte));
 	if (is_reserved_mac(p->data))
-		return drop(p, DROP_RESERVED, o->vni);
+		return drop(p, DROP_RESERVED, fdb_key(NETWORK_NONE, p->data));
 	return true;
 }
 
 static void set_ecn(struct packet *p, uint8_t ecn)
 {
 	uint8_t *ip = p->data + p->l3;
-	uint16_t before = load_be16(ip);
+	uint16_t before = get_be16(ip);
 
 	if (p->flags & PKT_IPV4) {
 		ip[IPV4_TOS] = (uint8_t)((ip[IPV4_TOS] & ~ECN_MASK) | ecn);
-		checksum_adjust(ip + IPV4_CHECKSUM, before, load_be16(ip));
+		checksum_adjust(ip + IPV4_CHECKSUM, before, get_be16(ip));
 	} else {
 		ip[1] = (uint8_t)((ip[1] & ~(ECN_MASK << 4)) | ecn << 4);
 	}
@@ -221,7 +220,7 @@ static bool carry_ecn_in(struct packet *p, const struct outer *o)
 {
 	uint8_t inner = p->l3_tos & ECN_MASK, after;
 
-	if (!(p->flags & (PKT_IPV4 | PKT_IPV6)) || p->flags & PKT_L3_BAD)
+	if (!(p->flags & (PKT_IPV4 | PKT_IPV6)))
 		return true;
 	after = ecn_decap[inner][o->ecn];
 	if (after == ECN_DROP)

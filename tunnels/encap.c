@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tunnels/vxlan.h"
 
-#ifndef URCU_INLINE_SMALL_FUNCTIONS
-#define URCU_INLINE_SMALL_FUNCTIONS
-#endif
-#include <urcu-qsbr.h>
-
 #include "dataplane/stages.h"
+#include "dataplane/vlan.h"
 #include "lib/hash.h"
+#include "lib/rcu.h"
 #include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
@@ -23,25 +20,16 @@ struct inner {
 /* A packet without a way. Control hears of it a few times a second, not for each one. */
 static void drop_unreachable(struct lane *lane, struct packet *p, const struct tunnel *tunnel)
 {
-	uint64_t *sent_ns = &lane->tables->tunnels->resolve_sent_ns[p->egress - EGRESS_TUNNEL0];
+	uint64_t *sent_at = &lane->tables->tunnels->resolve_sent_ns[p->egress - EGRESS_TUNNEL0];
+	uint64_t sent_ns = load_relaxed(sent_at);
 
 	drop_packet(p, tunnel->state == TUNNEL_NO_ROUTE ? DROP_NO_ROUTE : DROP_NO_NEIGHBOUR,
-		    load_be32(tunnel->remote.byte + 12));
-	if (load_relaxed(sent_ns) && lane->now_ns - load_relaxed(sent_ns) < RESOLVE_REPEAT_NS)
+		    get_be32(tunnel->remote.byte + 12));
+	/* Another worker's clock may be a little ahead of ours. */
+	if (sent_ns && lane->now_ns < sent_ns + RESOLVE_REPEAT_NS)
 		return;
 	if (spsc_push(lane->resolve_events, &p->egress))
-		store_relaxed(sent_ns, lane->now_ns);
-}
-
-/* The port's own tag stays behind; the MAC addresses move up to the rest. */
-static void take_tag_out(struct packet *p)
-{
-	memmove(p->data + VLAN_BYTES, p->data, ETHERTYPE_OFFSET);
-	p->data += VLAN_BYTES;
-	p->len -= VLAN_BYTES;
-	p->l3 -= VLAN_BYTES;
-	p->l4 -= VLAN_BYTES;
-	p->tag = TAG_STRIPPED;
+		store_relaxed(sent_at, lane->now_ns);
 }
 
 /* Whether the frame fits the way and its headroom. */
@@ -63,14 +51,14 @@ static bool fits(const struct lane *lane, struct packet *p, const struct tunnel 
 
 static void read_inner(const struct tunnel_options *o, const struct packet *p, struct inner *inner)
 {
-	bool ip = p->flags & (PKT_IPV4 | PKT_IPV6) && !(p->flags & PKT_L3_BAD);
+	bool ip = p->flags & (PKT_IPV4 | PKT_IPV6);
 	uint8_t tos = ip ? p->l3_tos : 0;
 
 	inner->tos = o->dscp_inherit ? tos : (uint8_t)(o->dscp << 2 | (tos & ECN_MASK));
 	inner->df = false;
 	if (ip)
 		inner->df = p->flags & PKT_IPV6 ||
-			    load_be16(p->data + p->l3 + IPV4_FRAGMENT) & IPV4_DF;
+			    get_be16(p->data + p->l3 + IPV4_FRAGMENT) & IPV4_DF;
 }
 
 static void fill_udp(const struct tunnel *tunnel, const struct inner *inner, uint8_t *header,
@@ -81,9 +69,9 @@ static void fill_udp(const struct tunnel *tunnel, const struct inner *inner, uin
 	uint16_t length = inner_bytes + UDP_BYTES + VXLAN_BYTES;
 	uint64_t sum;
 
-	store_be16(udp + UDP_SOURCE, inner->source_port);
-	store_be16(udp + UDP_LENGTH, length);
-	store_be32(vxlan + VXLAN_VNI, inner->vni << 8);
+	put_be16(udp + UDP_SOURCE, inner->source_port);
+	put_be16(udp + UDP_LENGTH, length);
+	put_be32(vxlan + VXLAN_VNI, inner->vni << 8);
 	if (!tunnel->checksum)
 		return;
 	/* The length counts twice: in the pseudo header and in UDP's own. */
@@ -101,11 +89,11 @@ static void fill_ipv4(const struct tunnel_options *o, const struct tunnel *tunne
 
 	memcpy(header, tunnel->header, VXLAN_OVERHEAD_V4);
 	ip[IPV4_TOS] = inner->tos;
-	store_be16(ip + IPV4_LENGTH, length);
-	store_be16(ip + IPV4_ID, inner->ip_id);
+	put_be16(ip + IPV4_LENGTH, length);
+	put_be16(ip + IPV4_ID, inner->ip_id);
 	sum += checksum_word(inner->tos) + checksum_word(length) + checksum_word(inner->ip_id);
 	if (o->df == DF_INHERIT && inner->df) {
-		store_be16(ip + IPV4_FRAGMENT, IPV4_DF);
+		put_be16(ip + IPV4_FRAGMENT, IPV4_DF);
 		sum += checksum_word(IPV4_DF);
 	}
 	checksum_store(ip + IPV4_CHECKSUM, sum);
@@ -119,7 +107,7 @@ static void fill_ipv6(const struct tunnel *tunnel, const struct inner *inner, ui
 	memcpy(header, tunnel->header, VXLAN_OVERHEAD_V6);
 	ip[0] |= inner->tos >> 4;
 	ip[1] = (uint8_t)(inner->tos << 4);
-	store_be16(ip + IPV6_LENGTH, inner_bytes + UDP_BYTES + VXLAN_BYTES);
+	put_be16(ip + IPV6_LENGTH, inner_bytes + UDP_BYTES + VXLAN_BYTES);
 }
 
 /* From here on @p is what it looks like on the underlay. */
@@ -153,7 +141,8 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 			 uint16_t id_offset)
 {
 	const struct tables *tables = lane->tables;
-	const struct tunnel *tunnel = tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
+	const struct tunnel *tunnel =
+		tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
 	struct inner inner = {.vni = vni_of(tables, p)};
 	const struct tunnel_options *options;
 	const struct port_view *port;
@@ -171,15 +160,17 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 		drop_packet(p, DROP_PORT_DOWN, tunnel->egress_port);
 		return false;
 	}
+	/* The port's own tag stays behind. */
 	if (p->tag == TAG_FRAME)
-		take_tag_out(p);
+		vlan_pop(p);
 	if (!fits(lane, p, tunnel, port))
 		return false;
 
 	options = &tables->tunnels->options;
 	read_inner(options, p, &inner);
 	inner.source_port = vxlan_source_port(options, packet_hash(lane, p));
-	/* Never the same twice within a datagram's life: a router on the way may cut it in pieces. */
+	/* Never the same twice within a datagram's life: a router on the way may cut it in
+	 * pieces. */
 	inner.ip_id = (uint16_t)(id_offset + load_relaxed(&counters->tx_packets));
 	counter_add(&counters->tx_packets, 1);
 	counter_add(&counters->tx_bytes, p->len);

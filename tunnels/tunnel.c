@@ -6,20 +6,16 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-/* Else rcu_dereference is a function call, for every packet. */
-#ifndef URCU_INLINE_SMALL_FUNCTIONS
-#define URCU_INLINE_SMALL_FUNCTIONS
-#endif
-#include <urcu-qsbr.h>
-
 #include "lib/hash.h"
+#include "lib/rcu.h"
 #include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
 #define INDEX_SLOTS_MIN 64
 #define VNI_TABLE_BYTES ((VNI_MAX + 1) * sizeof(uint16_t))
 
-/* What is allocated: the tunnel on two cache lines of its own, behind it what only call_rcu touches. */
+/* What is allocated: the tunnel on two cache lines of its own, behind it what only call_rcu
+ * touches. */
 struct tunnel_block {
 	struct tunnel tunnel cache_aligned;
 	struct rcu_head rcu;
@@ -45,9 +41,9 @@ static void build_ipv4(const struct tunnel_options *o, const struct tunnel_path 
 {
 	uint8_t *ip = t->header + ETH_BYTES;
 
-	store_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV4);
+	put_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV4);
 	ip[0] = 4 << 4 | IPV4_BYTES / 4;
-	store_be16(ip + IPV4_FRAGMENT, o->df == DF_SET ? IPV4_DF : 0);
+	put_be16(ip + IPV4_FRAGMENT, o->df == DF_SET ? IPV4_DF : 0);
 	ip[IPV4_TTL] = o->ttl;
 	ip[IPV4_PROTOCOL] = PROTOCOL_UDP;
 	memcpy(ip + IPV4_SOURCE, ip_v4_bytes(&path->source), 4);
@@ -61,7 +57,7 @@ static void build_ipv6(const struct tunnel_options *o, const struct tunnel_path 
 {
 	uint8_t *ip = t->header + ETH_BYTES;
 
-	store_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV6);
+	put_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV6);
 	ip[0] = 6 << 4;
 	ip[IPV6_NEXT_HEADER] = PROTOCOL_UDP;
 	ip[IPV6_HOP_LIMIT] = o->ttl;
@@ -85,7 +81,7 @@ static void build_header(const struct tunnel_options *o, const struct tunnel_pat
 	vxlan = t->header + t->header_bytes - VXLAN_BYTES;
 	vxlan[0] = VXLAN_FLAG_I;
 	udp = vxlan - UDP_BYTES;
-	store_be16(udp + UDP_DESTINATION, o->udp_port);
+	put_be16(udp + UDP_DESTINATION, o->udp_port);
 	sum = t->udp_sum + checksum_word(PROTOCOL_UDP);
 	t->udp_sum = checksum_fold(checksum_add(udp, UDP_BYTES + VXLAN_BYTES, sum));
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Outer headers, byte by byte: where the fields are, and big-endian loads and stores that need no
- * alignment.
+ * Outer headers: where the fields are.
  */
 #ifndef TUNNELS_WIRE_H
 #define TUNNELS_WIRE_H
 
-#include <endian.h>
-#include <stdint.h>
-#include <string.h>
+#include "lib/bytes.h"
 
 #define ETHERTYPE_OFFSET 12
 #define ETHERTYPE_IPV4 0x0800
@@ -53,29 +50,12 @@
 #define ECN_ECT_0 2
 #define ECN_CE 3
 
-static inline uint16_t load_be16(const uint8_t *p)
+static inline uint32_t get_be32(const uint8_t *p)
 {
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be16toh(v);
+	return be32toh(get_u32(p));
 }
 
-static inline void store_be16(uint8_t *p, uint16_t v)
-{
-	v = htobe16(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline uint32_t load_be32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be32toh(v);
-}
-
-static inline void store_be32(uint8_t *p, uint32_t v)
+static inline void put_be32(uint8_t *p, uint32_t v)
 {
 	v = htobe32(v);
 	memcpy(p, &v, sizeof(v));
