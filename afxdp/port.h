@@ -55,7 +55,6 @@ struct port_options {
 	bool pcap_loop;
 	bool pcap_preload;
 	const char *run_dir; /* where saved settings are kept; NULL: nowhere */
-	uint32_t cookie;     /* of rx_meta: what worker_options.cookie says */
 };
 
 /* What became of it; for `culvert port`. */

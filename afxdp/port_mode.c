@@ -13,6 +13,7 @@
 
 #include "afxdp/nl.h"
 #include "afxdp/port_own.h"
+#include "afxdp/worker_own.h"	/* the cookie: one place says what it is */
 #include "dataplane/pool.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
@@ -163,7 +164,7 @@ static void fill_steer_options(const struct port *p, struct steer_options *s)
 	    .device = p->device.netdev.name,
 	    .ifindex = p->device.ifindex,
 	    .n_queues = p->n_workers,
-	    .cookie = o->cookie,
+	    .cookie = p->worker[0]->options.cookie,
 	    .want_hash = o->want_hash,
 	    .underlay = o->underlay,
 	    .rest_kernel = o->rest_kernel,

@@ -178,7 +178,6 @@ static struct port_options options_of(int i)
 	    .ring = RING,
 	    .want_hash = true,
 	    .run_dir = RUN_DIR,
-	    .cookie = COOKIE,
 	};
 }
 
