@@ -9,8 +9,9 @@
 
 /* Frames that one sendto moves in copy mode (the kernel's TX_BATCH_SIZE). */
 #define COPY_KICK_FRAMES 32
-/* Kicks for one queue in one loop: what is left waits, so that receiving goes on meanwhile. */
-#define KICKS_MAX 4
+/* Kicks for one queue in one loop, 512 frames: more than a loop brings it unless eight ports send to it at
+ * once. What is left waits, so that receiving goes on. */
+#define KICKS_MAX 16
 
 static bool send_xsk(struct tx_ports *ports, struct pool *pool, struct port_queue *q,
 		     const struct packet *p)

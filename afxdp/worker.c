@@ -262,6 +262,14 @@ void worker_detach(struct worker *w, struct port_queue *q)
 	list_sleepers(w);
 }
 
+static void *zalloc_aligned(size_t bytes)
+{
+	size_t rounded = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	void *p = aligned_alloc(CACHE_LINE, rounded);
+
+	return p ? memset(p, 0, rounded) : NULL;
+}
+
 static int worker_init(struct worker *w)
 {
 	struct lane *lane = &w->lane;
@@ -271,8 +279,10 @@ static int worker_init(struct worker *w)
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->event_fd < 0 || w->wake_fd < 0)
 		return w->event_fd < 0 ? w->event_fd : -errno;
-	w->counters = calloc(1, sizeof(*w->counters));
-	error = w->counters ? pool_init(&w->pool, w->area.base, w->options.n_frames) : -ENOMEM;
+	w->counters = zalloc_aligned(sizeof(*w->counters));
+	if (!w->counters)
+		return -ENOMEM;
+	error = pool_init(&w->pool, w->area.base, w->options.n_frames);
 	if (!error)
 		error = spsc_init(&w->learn_events, LEARN_EVENTS, sizeof(struct learn_event));
 	if (!error)
@@ -293,21 +303,21 @@ int worker_create(const struct worker_options *options, struct worker **worker, 
 		  uint32_t why_bytes)
 {
 	size_t bytes = (size_t)options->n_frames * FRAME_BYTES;
-	struct worker *w = aligned_alloc(CACHE_LINE, sizeof(*w));
+	struct worker *w = zalloc_aligned(sizeof(*w));
 	int error;
 
 	if (!w) {
 		snprintf(why, why_bytes, "worker %u: out of memory", options->index);
 		return -ENOMEM;
 	}
-	memset(w, 0, sizeof(*w));
 	w->options = *options;
 	w->wake_fd = -1;
 	sem_init(&w->call_done, 0, 0);
 	error = area_map(&w->area, bytes);
 	if (error) {
 		snprintf(why, why_bytes,
-			 "worker %u: no %zu MiB of memory for its frames (%s); lower workers: ring or use fewer ports",
+			 "worker %u: no %zu MiB of memory for its frames (%s); lower workers.ring or the "
+			 "number of ports",
 			 options->index, bytes >> 20, strerror(-error));
 		goto fail;
 	}

@@ -89,8 +89,9 @@ static int setup(void **state)
 	memset(b->area, 0, FRAMES * FRAME_BYTES);
 	assert_int_equal(pool_init(&b->pool, b->area, FRAMES), 0);
 	b->lane.pool = &b->pool;
-	b->lane.counters = calloc(1, sizeof(struct counters));
+	b->lane.counters = aligned_alloc(CACHE_LINE, sizeof(struct counters) + CACHE_LINE);
 	assert_non_null(b->lane.counters);
+	memset(b->lane.counters, 0, sizeof(struct counters));
 	for (i = 0; i < 2; i++) {
 		b->k[i] = kernel_queue((uint16_t)i);
 		tx_add(&b->ports, &b->k[i]->q);
