@@ -102,7 +102,7 @@ static int lost(const struct cli *cli, ssize_t r)
 {
 	if (r < 0 && errno == EAGAIN)
 		return cli_fail(cli, "culvertd does not answer within %d s", PATIENCE_S);
-	if (r < 0)
+	if (r < 0 && errno != ECONNRESET)
 		return cli_fail(cli, "%s: %s", cli->socket, strerror(errno));
 	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvert");
 }
@@ -150,6 +150,7 @@ static int read_line(struct cli *cli, char **line)
 	}
 }
 
+/* A daemon that hung up at once may have said why: that is read in either case. */
 static int send_request(struct cli *cli, const char *method, json_t *params)
 {
 	json_t *request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
@@ -168,9 +169,11 @@ static int send_request(struct cli *cli, const char *method, json_t *params)
 
 		if (r < 0 && errno == EINTR)
 			continue;
+		if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
+			break;
 		if (r < 0) {
 			buffer_fini(&line);
-			return lost(cli, errno == EPIPE ? 0 : r);
+			return lost(cli, r);
 		}
 		sent += (size_t)r;
 	}

@@ -150,6 +150,8 @@ int listen_open(struct listener *l, const char *path, const char *group, uint32_
 	int r;
 
 	*l = (struct listener){.fd = -1, .lock_fd = -1};
+	if (!*path)
+		return fail(&why, -EINVAL, "control.socket is empty");
 	if (strlen(path) >= sizeof(address.sun_path))
 		return fail(&why, -ENAMETOOLONG, "control.socket %s: longer than %zu bytes", path,
 			    sizeof(address.sun_path) - 1);
