@@ -31,8 +31,10 @@ static int refused_by_mode(const struct cli *cli)
 		group = getgrgid(st.st_gid);
 	if (!group)
 		return cli_fail(cli, "no permission for %s: run it as root (sudo)", cli->socket);
-	return cli_fail(cli, "no permission for %s: run it as root, or join group %s "
-			"(usermod -aG %s USER) and log in again", cli->socket, group->gr_name, group->gr_name);
+	return cli_fail(cli,
+			"no permission for %s: run it as root, or join group %s "
+			"(usermod -aG %s USER) and log in again",
+			cli->socket, group->gr_name, group->gr_name);
 }
 
 static int connect_failed(const struct cli *cli, int error)
@@ -40,11 +42,15 @@ static int connect_failed(const struct cli *cli, int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		return cli_fail(cli, "no culvertd at %s: start it (systemctl start culvert), or name "
-				"its socket with -s or -n", cli->socket);
+		return cli_fail(cli,
+				"no culvertd at %s: start it (systemctl start culvert), or name "
+				"its socket with -s or -n",
+				cli->socket);
 	case ECONNREFUSED:
-		return cli_fail(cli, "culvertd is dead: nobody listens on %s; see journalctl -u "
-				"culvert and start it again", cli->socket);
+		return cli_fail(cli,
+				"culvertd is dead: nobody listens on %s; see journalctl -u culvert "
+				"and start it again",
+				cli->socket);
 	case EACCES:
 	case EPERM:
 		return refused_by_mode(cli);
@@ -257,7 +263,8 @@ static int read_stream(struct cli *cli, const char *method, json_t *params,
 			return CLI_FAILED;
 		n = strtoul(line, &end, 10);
 		if (end == line || *end || n > 64 * PROTOCOL_LINE_MAX)
-			return cli_fail(cli, "%s is no culvertd: it talks something else", cli->socket);
+			return cli_fail(cli, "%s is no culvertd: it talks something else",
+					cli->socket);
 		if (n == 0)
 			return read_end(cli);
 		if (read_bytes(cli, n))
