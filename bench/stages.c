@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels. Bursts of UDP
- * flows between access ports, frames in cache as a copying kernel leaves them.
+ * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels.
+ * Bursts of UDP flows between access ports, frames in cache as a copying kernel leaves them.
  *
  *   taskset -c 1 build/bench/stages [FLOWS [TAGGED]]
  *
- * Cycles are those of the time stamp counter; of all bursts the median counts, so that a neighbour on the
- * machine disturbs little.
+ * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take
+ * three each. Of all bursts the median counts. Both so that neighbours on the machine disturb
+ * little.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,11 @@
 #define N_FRAMES 1024
 #define N_BURSTS 20000
 #define FRAME_LEN 64
+#define SCALE_CHAIN 300
 
-enum step { PARSE, CLASSIFY, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
-static const char *const step_names[N_STEPS] = {"parse",     "classify", "learn", "forward",
-						"replicate", "retag",	 "hash"};
+enum step { SCALE, PARSE, CLASSIFY, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
+static const char *const step_names[N_STEPS] = {"scale",   "parse",     "classify", "learn",
+						"forward", "replicate", "retag",    "hash"};
 
 static struct tables tables;
 static struct counters counters;
@@ -121,10 +123,21 @@ static void hash_all(void)
 		packet_hash(&lane, &burst.packet[i]);
 }
 
+/* SCALE_CHAIN multiplications, each waiting for the one before. */
+static void scale(void)
+{
+	uint64_t x = 3;
+
+	for (int i = 0; i < SCALE_CHAIN; i++)
+		__asm__ volatile("imul %0, %0" : "+r"(x));
+}
+
 static void run_burst(uint32_t cycles[N_STEPS])
 {
 	uint64_t t[N_STEPS + 1];
 
+	t[SCALE] = __rdtsc();
+	scale();
 	t[PARSE] = __rdtsc();
 	parse(&lane, &burst);
 	t[CLASSIFY] = __rdtsc();
@@ -166,7 +179,7 @@ int main(int argc, char **argv)
 {
 	static uint32_t cycles[N_BURSTS][N_STEPS];
 	uint32_t flow = 0, frame = 0;
-	double sum = 0;
+	double sum = 0, core_per_tsc;
 
 	if (argc > 1)
 		n_flows = max_of(1u, (uint32_t)strtoul(argv[1], NULL, 0));
@@ -179,8 +192,10 @@ int main(int argc, char **argv)
 			if (burst.packet[k].drop || burst.packet[k].egress != 1)
 				die("a packet went astray");
 	}
-	for (int i = 0; i < N_STEPS; i++) {
-		double median = median_of(cycles, i);
+	core_per_tsc = 3.0 * SCALE_CHAIN / BURST_MAX / median_of(cycles, SCALE);
+	printf("%-10s %6.2f\n", "core / TSC", core_per_tsc);
+	for (int i = PARSE; i < N_STEPS; i++) {
+		double median = median_of(cycles, i) * core_per_tsc;
 
 		printf("%-10s %6.1f\n", step_names[i], median);
 		sum += i == HASH ? 0 : median;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All stages in the order of the pipeline, with hostile frames between ports of every kind: nothing crashes,
- * no frame is lost or doubled, the books balance, and what leaves a port comes back into the network that
- * it left, when the same port hears it.
+ * All stages in the order of the pipeline, with hostile frames between ports of every kind: nothing
+ * crashes, no frame is lost or doubled, the books balance, and what leaves a port comes back into
+ * the network that it left, when the same port hears it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
