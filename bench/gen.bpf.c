@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Makes each frame that BPF_PROG_TEST_RUN hands it one of the next flow and sends it out of a device.
- * The kernel recycles frames without putting their bytes back, so all that varies is written each time.
+ * Makes each frame that BPF_PROG_TEST_RUN hands it one of the next flow and sends it out of a
+ * device. The kernel recycles frames without putting their bytes back, so all that varies is
+ * written each time.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

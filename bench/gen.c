@@ -2,8 +2,8 @@
 /*
  * gen: sends frames out of a device as fast as one core can.
  *
- * A BPF program run with BPF_PROG_TEST_RUN makes and redirects the frames inside the kernel; the device's
- * other end receives them as if from a wire. They carry no hash.
+ * A BPF program run with BPF_PROG_TEST_RUN makes and redirects the frames inside the kernel; the
+ * device's other end receives them as if from a wire. They carry no hash.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -77,7 +77,8 @@ static bool read_options(int argc, char **argv, struct options *o)
 	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
 }
 
-/* IPv4 (RFC 791) and UDP from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); the program fills in the rest. */
+/* IPv4 (RFC 791) and UDP from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); the program fills in the
+ * rest. */
 static void make_frame(uint8_t *frame, uint32_t frame_bytes)
 {
 	struct iphdr ip = {
@@ -116,7 +117,7 @@ static int run(const struct options *o, int program)
 		int err = bpf_prog_test_run_opts(program, &opts);
 
 		if (err) {
-			fprintf(stderr, "gen: BPF_PROG_TEST_RUN with live frames: %s (kernel 5.18?)\n",
+			fprintf(stderr, "gen: BPF_PROG_TEST_RUN: %s (kernel before 5.18?)\n",
 				strerror(-err));
 			return 1;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * l2fwd: the least that an AF_XDP forwarder between two devices can do. Whatever one receives leaves by
- * the other with its MAC addresses swapped. The floor that a switch is measured against, so it has the
- * same rings, memory and kicks as culvert's workers, and none of the switching.
+ * l2fwd: the least that an AF_XDP forwarder between two devices can do. Whatever one receives
+ * leaves by the other with its MAC addresses swapped. The floor that a switch is measured against,
+ * so it has the same rings, memory and kicks as culvert's workers, and none of the switching.
  *
  * One area of frames, registered as one UMEM a socket: a frame received by one socket is sent by
  * the other without a copy.
@@ -134,7 +134,8 @@ static int open_side(struct forwarder *f, struct side *s)
 	if (!s->skeleton)
 		return fail(s->device, "XDP program", errno);
 	fd = xsk_socket__fd(s->xsk);
-	if (bpf_map__update_elem(s->skeleton->maps.xsks, &zero, sizeof(zero), &fd, sizeof(fd), BPF_ANY))
+	if (bpf_map__update_elem(s->skeleton->maps.xsks, &zero, sizeof(zero), &fd, sizeof(fd),
+				 BPF_ANY))
 		return fail(s->device, "socket map", errno);
 	s->link = bpf_program__attach_xdp(s->skeleton->progs.to_socket, (int)ifindex);
 	return s->link ? 0 : fail(s->device, "attaching the XDP program", errno);
@@ -236,9 +237,11 @@ static int pin(int core)
 {
 	cpu_set_t set;
 
+	if (core < 0)
+		return 0;
 	CPU_ZERO(&set);
 	CPU_SET(core, &set);
-	return core >= 0 && sched_setaffinity(0, sizeof(set), &set) ? fail("core", "pinning", errno) : 0;
+	return sched_setaffinity(0, sizeof(set), &set) ? fail("core", "pinning", errno) : 0;
 }
 
 int main(int argc, char **argv)
@@ -278,7 +281,7 @@ out:
 
 usage:
 	fputs("usage: l2fwd [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
-	      "Forwards frames between two devices, MAC addresses swapped, until SIGINT or SIGTERM.\n",
+	      "Forwards frames between two devices, MACs swapped, until SIGINT or SIGTERM.\n",
 	      stderr);
 	return 2;
 }

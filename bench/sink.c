@@ -15,7 +15,8 @@
 
 static const char usage[] =
 	"usage: sink DEVICE WARM_SECONDS SECONDS\n"
-	"Drops all frames that DEVICE receives; prints frames per second over SECONDS, after WARM_SECONDS.\n";
+	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
+	"WARM_SECONDS.\n";
 
 /* The sum over all CPUs. */
 static uint64_t count_frames(int map, int n_cpus)
