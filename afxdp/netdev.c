@@ -15,6 +15,9 @@
 
 #include "lib/bits.h"
 
+#define CHANNEL_TRIES 50
+#define CHANNEL_TRY_US 10000
+
 int netdev_open(struct netdev *dev, const char *name)
 {
 	memset(dev, 0, sizeof(*dev));
@@ -139,7 +142,7 @@ static int get_channel(const struct netdev *dev, uint32_t key, uint32_t *value)
 	return r;
 }
 
-static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
+static int set_channel_once(const struct netdev *dev, uint32_t key, uint32_t value)
 {
 	struct ethtool_channels command = { .cmd = ETHTOOL_GCHANNELS };
 	int r = ethtool(dev, &command);
@@ -149,6 +152,18 @@ static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
 	command.cmd = ETHTOOL_SCHANNELS;
 	*channel_field(&command, key) = value;
 	return ethtool(dev, &command);
+}
+
+/* A queue cannot go (EINVAL) while an AF_XDP socket has it, and a closed one has it a little longer. */
+static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
+{
+	int r = set_channel_once(dev, key, value);
+
+	for (int try = 0; r == -EINVAL && try < CHANNEL_TRIES; try++) {
+		usleep(CHANNEL_TRY_US);
+		r = set_channel_once(dev, key, value);
+	}
+	return r;
 }
 
 static const struct {

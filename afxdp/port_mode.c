@@ -182,11 +182,18 @@ static int try_program(struct port *p, const struct choice *c, const struct why 
 	return r;
 }
 
-static void say_bound(struct port *p)
+/* Why there is none but the plain program was said when the bound one failed. */
+static void say_program(struct port *p)
 {
 	const struct device *d = &p->device;
 	bool hash = d->rx_metadata & RX_METADATA_HASH, vlan = d->rx_metadata & RX_METADATA_VLAN;
 
+	if (!p->bound) {
+		if (!p->program_why[0])
+			snprintf(p->program_why, sizeof(p->program_why),
+				 "skb mode takes no device-bound program");
+		return;
+	}
 	snprintf(p->program_why, sizeof(p->program_why), "the driver gives %s",
 		 !d->rx_metadata_known ? "what it has; this kernel does not list it" :
 		 hash && vlan	       ? "hash and VLAN tag" :
@@ -216,8 +223,7 @@ int port_choose_program(struct port *p, const struct why *why)
 		if (!r) {
 			p->bound = c->bound;
 			p->mode = c->skb ? MODE_SKB : MODE_NATIVE;
-			if (c->bound)
-				say_bound(p);
+			say_program(p);
 			return 0;
 		}
 		snprintf(reason, sizeof(p->mode_why), "%s", why->text);
@@ -290,9 +296,9 @@ static int explain_bind(const struct port *p, uint32_t queue, bool zero_copy, in
 		return because(why, error, "%s: binding an AF_XDP socket to queue %u failed: %s", name, queue,
 			       strerror(-error));
 	return because(why, -EOPNOTSUPP,
-		       "%s: the driver (%s) has no zero-copy%s: %s; mode: native is the next best", name,
-		       driver, error == -EINVAL ? " as it is set up (MTU, ring, IOMMU)" : "",
-		       strerror(-error));
+		       "%s: the driver (%s) has no zero-copy%s: %s%s", name, driver,
+		       error == -EINVAL ? " as it is set up (MTU, ring, IOMMU)" : "", strerror(-error),
+		       p->options.mode == MODE_ZERO_COPY ? "; set mode: native or auto" : "");
 }
 
 static int bind_queue(struct port *p, uint32_t i, bool zero_copy, const struct lending *l)

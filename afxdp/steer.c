@@ -81,7 +81,7 @@ static int set_local(struct steer_bpf__rodata *fixed, const struct steer_options
 	for (uint32_t i = 0; i < o->n_local; i++) {
 		const struct ip *ip = &o->local[i];
 
-		if (fixed->n_local4 == STEER_LOCAL_MAX || fixed->n_local6 == STEER_LOCAL_MAX)
+		if ((ip_is_v4(ip) ? fixed->n_local4 : fixed->n_local6) == STEER_LOCAL_MAX)
 			return -E2BIG;
 		if (ip_is_v4(ip))
 			memcpy(&fixed->local4[fixed->n_local4++], ip_v4_bytes(ip), 4);
