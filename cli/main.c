@@ -71,6 +71,13 @@ int cli_fail(const struct cli *cli, const char *fmt, ...)
 	return CLI_FAILED;
 }
 
+int cli_later(const struct cli *cli, const char *verb)
+{
+	fprintf(stderr, "culvert %s%s%s: not in this version\n", cli->noun, verb ? " " : "",
+		verb ? verb : "");
+	return CLI_FAILED;
+}
+
 int cli_usage(const struct cli *cli)
 {
 	fprintf(stderr, "usage: culvert %s %s\n", cli->noun, cli->usage);
@@ -198,11 +205,8 @@ static int run_noun(const struct noun *noun, struct cli *cli, int argc, char **a
 
 	cli->noun = noun->name;
 	cli->usage = noun->usage;
-	if (!noun->run) {
-		fprintf(stderr, "culvert %s%s%s: not in this version\n", noun->name,
-			argc ? " " : "", argc ? argv[0] : "");
-		return CLI_FAILED;
-	}
+	if (!noun->run)
+		return cli_later(cli, argc ? argv[0] : NULL);
 	if (help || (argc == 1 && strcmp(argv[0], "help") == 0)) {
 		printf("usage: culvert %s %s\n       %s\n", noun->name, noun->usage, noun->what);
 		return CLI_DONE;

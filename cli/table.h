@@ -39,6 +39,12 @@ void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(pr
  * headers are printed once, also when there are no rows. */
 void table_print(struct table *t, FILE *out);
 
+#define TABLE_WIDTH 80
+
+/* @text and a newline, broken at spaces so that no line passes TABLE_WIDTH where a word does not. @column: where
+ * the first line begins; the others are indented by @indent. Two spaces in a row stay where they do not meet a break. */
+void table_wrapped(FILE *out, const char *text, size_t column, size_t indent);
+
 /* Columns that @text takes, one for each UTF-8 character. */
 size_t table_text_width(const char *text);
 /* Overwrites control characters. */

@@ -31,13 +31,22 @@ static void add_line(struct buffer *out, json_t *message)
 	json_decref(message);
 }
 
+/* Names that came in may be anything, and cut anywhere: what is no UTF-8 becomes U+FFFD. */
+static json_t *safe_string(const char *text)
+{
+	struct buffer quoted = {0};
+	json_t *string = NULL;
+
+	buffer_json(&quoted, text);
+	if (!quoted.failed)
+		string = json_loadb(quoted.data, quoted.n, JSON_DECODE_ANY, NULL);
+	buffer_fini(&quoted);
+	return string;
+}
+
 static json_t *error_object(int code, const char *message)
 {
-	json_t *error = json_pack("{s:i, s:s}", "code", code, "message", message);
-
-	/* Names that came in may be anything. */
-	return error ? error
-		     : json_pack("{s:i, s:s}", "code", code, "message", "(not printable)");
+	return json_pack("{s:i, s:o}", "code", code, "message", safe_string(message));
 }
 
 static void add_error(struct buffer *out, json_t *id, int code, const char *message)
