@@ -126,7 +126,7 @@ ports:
   h1: {untagged: blue}
 networks: {blue: }
 Y
-refused "a reserved word" '2:*' -- 'not in this version|only off' <<'Y'
+refused "a reserved word" '2:*' -- 'shortcut.*off' <<'Y'
 ports:
   h1: {untagged: blue, shortcut: on}
 networks: {blue: }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """pick.py [--lines] EXPRESSION: the value of a Python expression over JSON, d.
 
-The JSON is on standard input, as `culvert -j` says it. With --lines it is one object a line, and d is
-the list of them.
+The JSON is on standard input, as `culvert -j` says it. With --lines it is one object a line,
+and d is the list of them.
 """
 import json
 import sys
