@@ -172,14 +172,17 @@ static __always_inline __u32 vid_of(const struct ethhdr *eth, const void *end, c
 
 static __always_inline bool is_ours(const struct ethhdr *eth, const void *end, const struct tag *tag)
 {
-	__u32 vid;
+	__u32 vid, word;
 
 	if (underlay)
 		return is_our_vxlan(eth, end, tag);
 	if (!rest_kernel)
 		return true;
 	vid = vid_of(eth, end, tag);
-	return vlans[vid / 64 & 63] >> (vid % 64) & 1;
+	word = vid / 64;
+	/* The compiler knows that word is below 64, the verifier (6.1) forgets it over a byte swap. */
+	barrier_var(word);
+	return vlans[word & 63] >> (vid % 64) & 1;
 }
 
 static __always_inline __u16 hash_flags(enum xdp_rss_hash_type type)

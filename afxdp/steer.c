@@ -119,7 +119,7 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (o->bound)
 		return because(why, error, "%s: the driver takes no device-bound XDP program: %s",
 			       o->device, strerror(-error));
-	if (error == -EPERM || error == -EACCES)
+	if (error == -EPERM)
 		return because(why, error,
 			       "%s: loading the XDP program is not allowed: run as root, or give "
 			       "culvertd CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW",
@@ -127,6 +127,11 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (error == -E2BIG)
 		return because(why, error, "%s: more than %d VTEP addresses of one family", o->device,
 			       STEER_LOCAL_MAX);
+	if (error == -EACCES)
+		return because(why, error,
+			       "%s: this kernel's verifier refuses the XDP program, which is a fault in "
+			       "culvert: please report what log: {level: debug} says",
+			       o->device);
 	return because(why, error, "%s: loading the XDP program failed: %s; needs Linux 6.1 or later "
 				   "with CONFIG_XDP_SOCKETS and CONFIG_DEBUG_INFO_BTF",
 		       o->device, strerror(-error));
