@@ -109,8 +109,8 @@ struct options {
 	bool version;
 };
 
-/* The value of option @name when @argv[*i] is that: "-s V", "-sV", "--socket V", "--socket=V". NULL when it
- * is another word, "" when there is no value. */
+/* The value of option @name when @argv[*i] is that: "-s V", "-sV", "--socket V", "--socket=V". NULL
+ * when it is another word, "" when there is no value. */
 static const char *option_value(char **argv, int argc, int *i, char letter, const char *name)
 {
 	const char *arg = argv[*i];
@@ -131,8 +131,8 @@ static bool is_flag(const char *arg, const char *letter, const char *name)
 	return strcmp(arg, letter) == 0 || strcmp(arg, name) == 0;
 }
 
-/* Takes the options that every command has out of @argv, wherever they stand before "--". Returns the words that
- * are left, or -1 after a line of complaint. */
+/* Takes the options that every command has out of @argv, wherever they stand before "--". Returns
+ * the words that are left, or -1 after a line of complaint. */
 static int take_options(int argc, char **argv, struct cli *cli, struct options *o)
 {
 	int n = 0, i;
@@ -157,7 +157,8 @@ static int take_options(int argc, char **argv, struct cli *cli, struct options *
 	}
 	for (; i < argc; i++)
 		argv[n++] = argv[i];
-	if ((o->socket && !*o->socket) || (o->instance && (!*o->instance || strchr(o->instance, '/')))) {
+	if ((o->socket && !*o->socket) ||
+	    (o->instance && (!*o->instance || strchr(o->instance, '/')))) {
 		fprintf(stderr, "usage: culvert [-s SOCKET | -n INSTANCE] [-j] COMMAND ...\n");
 		return -1;
 	}

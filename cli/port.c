@@ -163,8 +163,8 @@ static void print_counters(const json_t *p)
 
 	print_direction(p, "rx", "rx_packets", "rx_bytes", "rx_pps", "rx_bps");
 	print_direction(p, "tx", "tx_packets", "tx_bytes", "tx_pps", "tx_bps");
-	printf("books    rx %" PRIu64 " + copied %" PRIu64 " = forwarded %" PRIu64 " + drops %" PRIu64
-	       "; generated %" PRIu64 "\n",
+	printf("books    rx %" PRIu64 " + copied %" PRIu64 " = forwarded %" PRIu64
+	       " + drops %" PRIu64 "; generated %" PRIu64 "\n",
 	       get_int(p, "rx_packets"), get_int(p, "copied"), get_int(p, "forwarded"),
 	       get_int(p, "drops"), get_int(p, "generated"));
 	printf("drops    %" PRIu64 ", now %s/s", get_int(p, "drops"),

@@ -99,7 +99,8 @@ static void print_kernel(const json_t *kernel)
 		      get_text(kernel, "release"), get_int(kernel, "hash_nic"),
 		      get_int(kernel, "hash_software"));
 	json_object_foreach(json_object_get(kernel, "modes"), mode, n) {
-		buffer_printf(&text, "%s %s %" PRIu64, comma, mode, (uint64_t)json_integer_value(n));
+		buffer_printf(&text, "%s %s %" PRIu64, comma, mode,
+			      (uint64_t)json_integer_value(n));
 		comma = ",";
 	}
 	printf("kernel   ");

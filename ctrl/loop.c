@@ -30,10 +30,10 @@ static void explain(int error, char *why, uint32_t why_bytes)
 	const char *cure = "";
 
 	if (error == -EPERM)
-		cure = ": io_uring is switched off here: sysctl kernel.io_uring_disabled=0, or allow "
-		       "io_uring in the container's or unit's seccomp filter";
+		cure = ": io_uring is switched off here: sysctl kernel.io_uring_disabled=0, or "
+		       "allow it in the container's or unit's seccomp filter";
 	else if (error == -ENOSYS)
-		cure = ": this kernel was built without CONFIG_IO_URING, or a seccomp filter hides it";
+		cure = ": this kernel has no CONFIG_IO_URING, or a seccomp filter hides it";
 	else if (error == -ENOMEM)
 		cure = ": raise RLIMIT_MEMLOCK (LimitMEMLOCK=infinity in the unit)";
 	snprintf(why, why_bytes, "io_uring_setup: %s%s", strerror(-error), cure);
@@ -100,7 +100,7 @@ void loop_cancel(struct loop *loop, struct loop_op *op)
 	io_uring_prep_cancel(take_sqe(loop, NULL), op, 0);
 }
 
-/* Makes completions of @op that wait in the ring nobody's. True when the final one was among them. */
+/* Makes completions of @op that wait in the ring nobody's. True when the final one was there. */
 static bool disown(struct loop *loop, struct loop_op *op, int *result)
 {
 	struct io_uring_cqe *cqe;

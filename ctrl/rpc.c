@@ -198,8 +198,8 @@ static void add_result(struct buffer *out, json_t *id, struct request *request)
 	add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
-static void answer_message(const struct server_options *options, json_t *message, struct buffer *out,
-			   struct stream **stream, json_t **stream_id)
+static void answer_message(const struct server_options *options, json_t *message,
+			   struct buffer *out, struct stream **stream, json_t **stream_id)
 {
 	json_t *id = json_object_get(message, "id");
 	json_t *params = json_object_get(message, "params");
@@ -222,8 +222,8 @@ static void answer_message(const struct server_options *options, json_t *message
 	json_decref(none);
 }
 
-void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
-		struct stream **stream, json_t **id)
+void rpc_answer(const struct server_options *options, const char *line, size_t n,
+		struct buffer *out, struct stream **stream, json_t **id)
 {
 	json_error_t error;
 	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, &error);

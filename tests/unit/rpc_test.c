@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The request parser against requests that were spoilt at random: every answer is one line of JSON-RPC or
- * nothing, whatever came in. ROUNDS in the environment makes it longer.
+ * The request parser against requests that were spoilt at random: every answer is one line of
+ * JSON-RPC or nothing, whatever came in. ROUNDS in the environment makes it longer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,8 +67,10 @@ static const struct server_options options = {
 };
 
 static const char *const seeds[] = {
-	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"text\":\"a\\u00e9b\",\"n\":5}}",
-	"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"refuse\",\"params\":{\"text\":\"\xc3\xa9\xe2\x82\xac\"}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\","
+	"\"params\":{\"text\":\"a\\u00e9b\",\"n\":5}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"refuse\","
+	"\"params\":{\"text\":\"\xc3\xa9\xe2\x82\xac\"}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"stream\"}",
 	"{\"jsonrpc\":\"2.0\",\"method\":\"stream\",\"params\":{}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":1.5e3,\"method\":\"later\",\"params\":[1,{}]}",
