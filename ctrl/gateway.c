@@ -134,7 +134,10 @@ static int make_workers(struct gateway *g)
 		g->n_workers++;
 	}
 	cores_avoid(cores, n);
-	return 0;
+	if (worker_event_fd() >= 0)
+		return 0;
+	log_error("eventfd: %s", strerror(-worker_event_fd()));
+	return worker_event_fd();
 }
 
 static int add_static(struct gateway *g, uint16_t network, const struct conf_static *s)
@@ -278,9 +281,9 @@ int gateway_create(const struct conf *conf, struct loop *loop, const char *run_d
 
 	if (!g)
 		return -ENOMEM;
-	/* A writer that never reads under RCU: registered for call_rcu's sake, and offline for good. */
+	/* An RCU reader that reads nothing while it waits for events. */
 	rcu_register_thread();
-	rcu_thread_offline();
+	loop_set_rest(loop, rcu_thread_offline, rcu_thread_online);
 	g->conf = conf;
 	g->loop = loop;
 	g->run_dir = run_dir;
@@ -365,6 +368,7 @@ void gateway_destroy(struct gateway *g)
 	free(g->tunnel);
 	free(g->network);
 	free(g->port);
+	loop_set_rest(g->loop, NULL, NULL);
 	rcu_unregister_thread();
 	free(g);
 }
