@@ -104,7 +104,6 @@ static int make_workers(struct gateway *g)
 	const int *cores = g->conf->cores ? g->conf->cores : &lone;
 	uint32_t n = g->conf->cores ? (uint32_t)g->conf->n_cores : 1;
 	uint32_t n_frames = port_frames_needed(g->n_ports, g->conf->ring);
-	uint32_t cookie = 0;
 	char why[256];
 	int r;
 
@@ -115,15 +114,15 @@ static int make_workers(struct gateway *g)
 	log_info("memory: %u worker%s with %u frames of %u bytes, %" PRIu64 " MiB in all", n,
 		 n == 1 ? "" : "s", n_frames, FRAME_BYTES,
 		 (uint64_t)n * n_frames * FRAME_BYTES >> 20);
-	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
-		cookie = (uint32_t)clock_ns();
+	if (getrandom(&g->cookie, sizeof(g->cookie), 0) != sizeof(g->cookie))
+		g->cookie = (uint32_t)clock_ns();
 	for (uint32_t i = 0; i < n; i++) {
 		struct worker_options o = {
 			.index = i,
 			.core = cores[i],
 			.busy = g->conf->busy,
 			.n_frames = n_frames,
-			.cookie = cookie,
+			.cookie = g->cookie,
 			.tables = g->tables,
 		};
 
@@ -135,7 +134,10 @@ static int make_workers(struct gateway *g)
 		g->n_workers++;
 	}
 	cores_avoid(cores, n);
-	return 0;
+	if (worker_event_fd() >= 0)
+		return 0;
+	log_error("eventfd: %s", strerror(-worker_event_fd()));
+	return worker_event_fd();
 }
 
 static int add_static(struct gateway *g, uint16_t network, const struct conf_static *s)
@@ -279,9 +281,9 @@ int gateway_create(const struct conf *conf, struct loop *loop, const char *run_d
 
 	if (!g)
 		return -ENOMEM;
-	/* A writer that never reads under RCU: registered for call_rcu's sake, and offline for good. */
+	/* An RCU reader that reads nothing while it waits for events. */
 	rcu_register_thread();
-	rcu_thread_offline();
+	loop_set_rest(loop, rcu_thread_offline, rcu_thread_online);
 	g->conf = conf;
 	g->loop = loop;
 	g->run_dir = run_dir;
@@ -366,6 +368,7 @@ void gateway_destroy(struct gateway *g)
 	free(g->tunnel);
 	free(g->network);
 	free(g->port);
+	loop_set_rest(g->loop, NULL, NULL);
 	rcu_unregister_thread();
 	free(g);
 }

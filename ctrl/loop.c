@@ -21,6 +21,8 @@ struct loop {
 	struct io_uring_sqe *open_sqe;	/* given out by loop_sqe, perhaps not prepared yet */
 	struct loop_op *open_op;
 	uint32_t under_way;		/* operations whose final completion is still to come */
+	void (*sleep)(void);
+	void (*wake)(void);
 	bool stop;
 	bool closing;
 };
@@ -72,7 +74,11 @@ static int submit_and_wait(struct loop *loop, uint32_t n_wait)
 	int r;
 
 	seal(loop);
+	if (n_wait && loop->sleep)
+		loop->sleep();
 	r = io_uring_submit_and_wait(&loop->ring, n_wait);
+	if (n_wait && loop->wake)
+		loop->wake();
 	return r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY ? r : 0;
 }
 
@@ -184,6 +190,12 @@ int loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
 	loop->stop = true;
+}
+
+void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void))
+{
+	loop->sleep = sleep;
+	loop->wake = wake;
 }
 
 static void timer_arm(struct loop_timer *timer)

@@ -4,7 +4,7 @@
 # A silent MAC is forgotten after the network's ageing time; one that speaks, a static one and one
 # with ageing 0 stay.
 #
-#   h1, h2 ---- culvert: blue (ageing 2 s); h3, h4 ---- red (never)
+#   h1, h2 ---- culvert: blue (ageing 4 s); h3, h4 ---- red (never)
 . "$(dirname "$0")/lib.sh"
 
 for i in 1 2 3 4; do
@@ -17,7 +17,7 @@ ports:
   h3: {untagged: red}
   h4: {untagged: red}
 networks:
-  blue: {ageing: 2, static: {"02:00:00:00:00:55": h1}}
+  blue: {ageing: 4, static: {"02:00:00:00:00:55": h1}}
   red: {ageing: 0}
 Y
 
@@ -27,12 +27,12 @@ P
 py h3 <<'P'
 send("e0", eth(BROADCAST, "02:00:00:00:00:73", "once"))
 P
-expect "learned" eventually 2 fdb_has blue 02:00:00:00:00:71 h1
-expect "learned" eventually 2 fdb_has red 02:00:00:00:00:73 h3
+expect "learned" eventually 5 fdb_has blue 02:00:00:00:00:71 h1
+expect "learned" eventually 5 fdb_has red 02:00:00:00:00:73 h3
 at h2 ping -q -i 0.3 10.0.0.1 >/dev/null &
 expect "learned" eventually 5 fdb_has blue 02:00:00:00:00:02 h2
 forgotten() { ! fdb_knows blue 02:00:00:00:00:71; }
-expect "forgotten after two seconds or a little more" eventually 8 forgotten
+expect "forgotten after four seconds or a little more" eventually 12 forgotten
 sleep 2
 expect "the one that speaks stays" fdb_has blue 02:00:00:00:00:02 h2
 expect "the static one stays" fdb_has blue 02:00:00:00:00:55 h1

@@ -61,7 +61,7 @@ say "an XDP program that is not ours"
 cat >"$tmp/pass.c" <<'C'
 #include <linux/bpf.h>
 __attribute__((section("xdp"), used)) int pass(void *context) { return XDP_PASS; }
-char license[] __attribute__((section("license"), used)) = "GPL";
+char _license[] __attribute__((section("license"), used)) = "GPL";
 C
 clang -target bpf -O2 "-I/usr/include/$(uname -m)-linux-gnu" -c "$tmp/pass.c" -o "$tmp/pass.o"
 ip -n "${prefix}sw" link set h4 xdpgeneric obj "$tmp/pass.o" sec xdp

@@ -56,6 +56,7 @@ cleanup()
 	local status=$? ns pid
 	trap - EXIT ERR INT TERM HUP
 	set +e
+	exec 2>/dev/null	# bash reports the jobs that it lost
 	for ns in $(ip netns list 2>/dev/null | awk '{print $1}' | grep "^$prefix"); do
 		for pid in $(ip netns pids "$ns" 2>/dev/null); do
 			kill -KILL "$pid" 2>/dev/null
@@ -227,6 +228,9 @@ vlan_host()
 fabric()
 {
 	namespace fab
+	# a bridge here, no firewall: it would drop damaged packets before they arrive
+	at fab sysctl -qw net.bridge.bridge-nf-call-iptables=0 \
+		net.bridge.bridge-nf-call-ip6tables=0 2>/dev/null || true
 	ip -n "${prefix}fab" link add br0 mtu 1600 type bridge
 	ip -n "${prefix}fab" link set br0 up
 	veth fab sw0 sw ul0 mtu 1600
@@ -419,6 +423,7 @@ py()
 # listen NS [DEV]: writes down every frame that arrives, one line each; see frames.py.
 listen()
 {
+	rm -f "$tmp/$1.listens"
 	at "$1" "$python" "$here/frames.py" "${2:-e0}" >"$tmp/$1.heard" 2>"$tmp/$1.listens" &
 	eventually 10 grep -q ready "$tmp/$1.listens" || die "cannot listen in $1"
 }
@@ -437,6 +442,7 @@ count_heard() { grep -cE "$2" "$tmp/$1.heard" || true; }
 transfers()
 {
 	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 sent got
+	rm -f "$tmp/got" "$tmp/serves"
 	at "$to" "$python" "$here/transfer.py" serve "$address" "$protocol" \
 		>"$tmp/got" 2>"$tmp/serves" &
 	local server=$!

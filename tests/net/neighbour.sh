@@ -45,10 +45,10 @@ namespace r2
 for i in 1 2; do
 	remote g$i 192.0.2.1$i/24
 	at g$i sysctl -qw net.ipv4.ip_forward=1
-	veth g$i down r2 e$i mtu 1600
-	ip -n "${prefix}g$i" link set down mtu 1600 address 02:00:00:00:0b:0$i
+	veth g$i to-r2 r2 e$i mtu 1600
+	ip -n "${prefix}g$i" link set to-r2 mtu 1600 address 02:00:00:00:0b:0$i
 	ip -n "${prefix}g$i" link set e0 address 02:00:00:00:0c:0$i
-	addresses g$i down 10.99.$i.1/24
+	addresses g$i to-r2 10.99.$i.1/24
 	addresses r2 e$i 10.99.$i.2/24
 	ip -n "${prefix}g$i" route add 198.51.100.2/32 via 10.99.$i.2
 done

@@ -48,7 +48,7 @@ Y
 }
 
 # written: frames in out.pcap
-written() { tcpdump -nn -r "$tmp/out.pcap" 2>/dev/null | wc -l; }
+written() { tcpdump -nn -t -r "$tmp/out.pcap" 2>/dev/null | grep -c '^[0-9a-f:]* >'; }
 
 listen h1
 for file in in big-endian nano; do

@@ -34,11 +34,14 @@ again()
 for i in 1 2 1 3; do
 	say "h$i goes"
 	at h$i ping -q -f 10.0.0.$((i % 3 + 1)) >/dev/null 2>&1 &
+	load=$!
 	sleep 0.3
 	ip -n "${prefix}sw" link del h$i
 	expect "h$i is missing" eventually 5 port_is h$i state missing
 	a=$((i % 3 + 1)) b=$(((i + 1) % 3 + 1))
 	expect "the others go on" pings h$a 10.0.0.$b
+	kill $load
+	wait $load 2>/dev/null || true
 	again $i
 	expect "h$i is up" eventually 10 port_is h$i state up
 	expect "h$i again" pings h$i 10.0.0.$a
@@ -56,7 +59,7 @@ say "removed by the other end, and link down"
 ip -n "${prefix}h4" link del e0
 expect "h4 is missing" eventually 5 port_is h4 state missing
 ip -n "${prefix}h3" link set e0 down
-expect "h3 has no link" eventually 5 port_is h3 state "no-link"
+expect "h3 has no link" eventually 5 port_is h3 state no-link
 ip -n "${prefix}h3" link set e0 up
 expect "h3 is up" eventually 5 port_is h3 state up
 expect "ping" pings h3 10.0.0.1
