@@ -49,7 +49,7 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 
 	snprintf(p->what, sizeof(p->what), "port %s", port->conf->name);
 	snprintf(p->text, sizeof(p->text),
-		 "%s leaves checksums to the hardware, and a veth has none: TCP and UDP from it break",
+		 "%s leaves checksums to the hardware, and a veth has none: its TCP and UDP break",
 		 port->peer_offload);
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
 }
@@ -154,7 +154,7 @@ static void books_render(struct gateway *g, uint32_t i, struct gateway_problem *
 	gateway_books(g, &b);
 	snprintf(p->what, sizeof(p->what), "books");
 	snprintf(p->text, sizeof(p->text),
-		 "out of balance by %" PRId64 " at rest: packets are lost uncounted, a defect of culvert",
+		 "out of balance by %" PRId64 " at rest: packets uncounted, a defect of culvert",
 		 (int64_t)(b.rx + b.copied + b.generated - b.tx - b.drops));
 	snprintf(p->cure, sizeof(p->cure), "culvert drops");
 }
@@ -174,7 +174,8 @@ static void overflow_render(struct gateway *g, uint32_t i, struct gateway_proble
 	snprintf(p->cure, sizeof(p->cure), "culvert network");
 }
 
-/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say it. */
+/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say
+ * it. */
 static const struct kind {
 	enum { OF_PORTS, OF_NETWORKS, OF_TUNNELS, OF_GATEWAY } of;
 	uint64_t (*since)(struct gateway *g, uint32_t i);
