@@ -94,6 +94,7 @@ struct views;			/* ctrl/views.h */
 /* What only two looks at the counters can tell; see problems.c. */
 struct gateway_watch {
 	uint64_t books_sum;	/* both sides, at the last look: the same again at rest */
+	uint64_t rest_since_ns;	/* they have been the same since */
 	uint64_t books_since_ns;	/* out of balance at rest since; 0: they balance */
 	uint64_t overflow_since_ns;	/* learn events are being lost since; 0: they are not */
 	uint64_t overflow_last_ns;

@@ -12,6 +12,9 @@
 
 /* Trouble that comes in events is over when there were none for so long. */
 #define QUIET_NS (60 * NS_PER_S)
+/* Counters that stood still for so long are at rest, and not those of a worker that had to wait for
+ * its CPU in the middle of a burst. */
+#define REST_NS (3 * NS_PER_S)
 
 static uint64_t limit_since(const struct mac_limit *limit)
 {
@@ -263,8 +266,10 @@ static void watch_books(struct gateway *g, uint64_t now_ns)
 	gateway_books(g, &b);
 	in = b.rx + b.copied + b.generated;
 	out = b.tx + b.drops;
-	off = in != out && in + out == w->books_sum;
+	if (in + out != w->books_sum)
+		w->rest_since_ns = now_ns;
 	w->books_sum = in + out;
+	off = in != out && now_ns - w->rest_since_ns >= REST_NS;
 	if (off && !w->books_since_ns)
 		log_error("the books do not balance at rest: rx %" PRIu64 " + copied %" PRIu64
 			  " + generated %" PRIu64 ", tx %" PRIu64 " + drops %" PRIu64,
