@@ -2,8 +2,8 @@
 /*
  * Ports on real devices: opened, closed, changed, refused and put back.
  *
- *     e0 --- p0  p1  p2        veth pairs in a network namespace of the test's own; ports on p0, p1, p2,
- *     e1 --- p1                one network over all; the test sends and listens on e0, e1, e2
+ *     e0 --- p0  p1  p2        veth pairs in a network namespace of the test's own; ports on p0,
+ * p1, p2, e1 --- p1                one network over all; the test sends and listens on e0, e1, e2
  *     e2 --- p2
  *
  * Needs root (exit 77).
@@ -17,6 +17,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -39,13 +40,13 @@
 #include "afxdp/port_own.h"
 #include "dataplane/pool.h"
 #include "lib/bits.h"
-#include "lib/clock.h"
+#include "lib/log.h"
 
 #define COOKIE 0x5eed1234
 #define N_PORTS 3
 #define RING 64
 #define RUN_DIR "/run/culvert-port-test"
-#define ETHERTYPE 0x88b5	/* for local experiments */
+#define ETHERTYPE 0x88b5 /* for local experiments */
 
 static struct {
 	struct tables tables;
@@ -77,12 +78,15 @@ static int sh(const char *fmt, ...)
 static void make_tables(void)
 {
 	t.flood = calloc(1, sizeof(*t.flood) + N_PORTS * sizeof(t.flood->egress[0]));
-	t.network = (struct network){ .id = 1, .flood = t.flood, .learn = LEARN_OFF };
+	t.network = (struct network){.id = 1, .flood = t.flood, .learn = LEARN_OFF};
 	t.vid_of_network[0] = VID_NONE;
 	t.vid_of_network[1] = VID_UNTAGGED;
 	for (uint16_t i = 0; i < N_PORTS; i++) {
-		t.view[i] = (struct port_view){ .up = true, .frame_max = 1518, .untagged = 1,
-						.vid_of_network = t.vid_of_network, .n_networks = 2 };
+		t.view[i] = (struct port_view){.up = true,
+					       .frame_max = 1518,
+					       .untagged = 1,
+					       .vid_of_network = t.vid_of_network,
+					       .n_networks = 2};
 		t.tables.port[i] = &t.view[i];
 		t.flood->egress[t.flood->n++] = i;
 	}
@@ -93,8 +97,11 @@ static void make_tables(void)
 static void make_workers(uint32_t n, bool start)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct worker_options o = { .index = i, .core = -1, .cookie = COOKIE, .tables = &t.tables,
-					    .n_frames = port_frames_needed(N_PORTS, RING) };
+		struct worker_options o = {.index = i,
+					   .core = -1,
+					   .cookie = COOKIE,
+					   .tables = &t.tables,
+					   .n_frames = port_frames_needed(N_PORTS, RING)};
 
 		assert_int_equal(worker_create(&o, &t.worker[i], t.why, sizeof(t.why)), 0);
 		if (start)
@@ -160,18 +167,17 @@ static int teardown(void **state)
 
 static struct port_options options_of(int i)
 {
-	static const char *const names[] = { "p0", "p1", "p2" };
+	static const char *const names[] = {"p0", "p1", "p2"};
 
 	return (struct port_options){
-		.index = (uint16_t)i,
-		.kind = PORT_NETDEV,
-		.mode = MODE_AUTO,
-		.name = names[i],
-		.device = names[i],
-		.ring = RING,
-		.want_hash = true,
-		.run_dir = RUN_DIR,
-		.cookie = COOKIE,
+	    .index = (uint16_t)i,
+	    .kind = PORT_NETDEV,
+	    .mode = MODE_AUTO,
+	    .name = names[i],
+	    .device = names[i],
+	    .ring = RING,
+	    .want_hash = true,
+	    .run_dir = RUN_DIR,
 	};
 }
 
@@ -197,19 +203,22 @@ static void must_open(const struct port_options *o)
 }
 
 /* Refused with this error, and a sentence that has these words. */
-static void must_refuse(const struct port_options *o, int error, const char *words, const char *cure)
+static void must_refuse(const struct port_options *o, int error, const char *words,
+			const char *cure)
 {
 	int r = open_with(o);
 
 	if (r != error || !strstr(t.why, words) || !strstr(t.why, cure))
-		fail_msg("wanted %s '%s' '%s', got %d '%s'", strerror(-error), words, cure, r, t.why);
+		fail_msg("wanted %s '%s' '%s', got %d '%s'", strerror(-error), words, cure, r,
+			 t.why);
 	assert_null(t.port[o->index]);
 }
 
 static int listen_on(const char *device)
 {
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = htobe16(ETHERTYPE),
-				  .sll_ifindex = (int)if_nametoindex(device) };
+	struct sockaddr_ll at = {.sll_family = AF_PACKET,
+				 .sll_protocol = htobe16(ETHERTYPE),
+				 .sll_ifindex = (int)if_nametoindex(device)};
 	int fd = socket(AF_PACKET, SOCK_RAW, htobe16(ETHERTYPE));
 
 	assert_true(fd >= 0);
@@ -219,7 +228,7 @@ static int listen_on(const char *device)
 
 static void make_frame(uint8_t frame[60], uint8_t number)
 {
-	static const uint8_t head[ETH_BYTES] = { 2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };
+	static const uint8_t head[ETH_BYTES] = {2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
 
 	memset(frame, number, 60);
 	memcpy(frame, head, sizeof(head));
@@ -238,7 +247,7 @@ static bool passes(int from, int to)
 	snprintf(in, sizeof(in), "e%d", from);
 	snprintf(out, sizeof(out), "e%d", to);
 	make_frame(frame, ++number);
-	p = (struct pollfd){ .fd = listen_on(out), .events = POLLIN };
+	p = (struct pollfd){.fd = listen_on(out), .events = POLLIN};
 	fd = listen_on(in);
 	assert_int_equal(send(fd, frame, sizeof(frame), 0), sizeof(frame));
 	while (!found && poll(&p, 1, 500) > 0)
@@ -320,6 +329,46 @@ static void opening_again_and_again_leaks_nothing(void **state)
 	assert_true(dup(0) < 40);
 }
 
+/* Sends into e0 until *@arg. */
+static void *flood(void *arg)
+{
+	uint8_t frame[60];
+	int fd = listen_on("e0");
+
+	make_frame(frame, 1);
+	while (!__atomic_load_n((bool *)arg, __ATOMIC_RELAXED))
+		if (send(fd, frame, sizeof(frame), MSG_DONTWAIT) < 0)
+			usleep(100);
+	close(fd);
+	return NULL;
+}
+
+static void ports_close_under_load(void **state)
+{
+	struct port_kernel_stats stats;
+	bool stop = false;
+	pthread_t thread;
+
+	make_workers(1, true);
+	assert_int_equal(pthread_create(&thread, NULL, flood, &stop), 0);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(open_port(i % 2), 0);
+		assert_int_equal(open_port(!(i % 2)), 0);
+		usleep(50000);
+		close_port(0);
+		usleep(10000);
+		close_port(1);
+		check_frames();
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	assert_int_equal(open_port(0), 0);
+	assert_int_equal(open_port(1), 0);
+	assert_true(passes(0, 1) && passes(1, 0));
+	port_kernel_stats(t.port[0], &stats);
+	assert_int_equal(stats.tx_invalid, 0);
+}
+
 static void modes(void **state)
 {
 	struct port_options o = options_of(0);
@@ -380,7 +429,7 @@ static void a_peer_with_more_queues_is_refused(void **state)
 	MUST("ip link add p0 type veth peer name e0 numtxqueues 2 numrxqueues 2");
 	MUST("ethtool -L e0 tx 2");
 	MUST("ip link set e0 up");
-	must_refuse(&o, -ENOSPC, "p0", "ethtool -L PEER tx 1");
+	must_refuse(&o, -ENOSPC, "p0", "ethtool -L e0 tx 1");
 	MUST("ethtool -L e0 tx 1");
 	must_open(&o);
 }
@@ -503,8 +552,8 @@ static void a_running_culvertd_is_not_robbed(void **state)
 static int pass_program(const char *name)
 {
 	static const struct bpf_insn code[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 2 },
-		{ .code = BPF_JMP | BPF_EXIT },
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 2},
+	    {.code = BPF_JMP | BPF_EXIT},
 	};
 	int fd = bpf_prog_load(BPF_PROG_TYPE_XDP, name, "GPL", code, ARRAY_SIZE(code), NULL);
 
@@ -514,7 +563,7 @@ static int pass_program(const char *name)
 
 static void a_stale_program_is_replaced(void **state)
 {
-	static const uint32_t flags[] = { XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE };
+	static const uint32_t flags[] = {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE};
 	struct port_options o = options_of(0);
 
 	make_workers(1, true);
@@ -556,11 +605,13 @@ static void a_foreign_program_is_refused(void **state)
 	int fd = pass_program("somebodys");
 
 	make_workers(1, true);
-	assert_int_equal(bpf_xdp_attach((int)if_nametoindex("p0"), fd, XDP_FLAGS_DRV_MODE, NULL), 0);
+	assert_int_equal(bpf_xdp_attach((int)if_nametoindex("p0"), fd, XDP_FLAGS_DRV_MODE, NULL),
+			 0);
 	must_refuse(&o, -EBUSY, "'somebodys' (id ", "ip link set dev p0 xdp off");
 	assert_true(has_program("p0"));
 	assert_int_equal(bpf_xdp_detach((int)if_nametoindex("p0"), XDP_FLAGS_DRV_MODE, NULL), 0);
-	assert_int_equal(bpf_xdp_attach((int)if_nametoindex("p0"), fd, XDP_FLAGS_SKB_MODE, NULL), 0);
+	assert_int_equal(bpf_xdp_attach((int)if_nametoindex("p0"), fd, XDP_FLAGS_SKB_MODE, NULL),
+			 0);
 	must_refuse(&o, -EBUSY, "'somebodys' (id ", "ip link set dev p0 xdpgeneric off");
 	close(fd);
 }
@@ -569,7 +620,7 @@ static void a_socket_of_somebody_elses_is_named(void **state)
 {
 	struct port_options o = options_of(0);
 	struct port_queue *q = aligned_alloc(CACHE_LINE, sizeof(*q));
-	struct xsk_bind bind = { .device = "p0", .ring = RING };
+	struct xsk_bind bind = {.device = "p0", .ring = RING};
 	struct pool *pool;
 
 	make_workers(1, false);
@@ -630,7 +681,7 @@ static void frames_that_are_short_are_refused(void **state)
 
 	make_workers(1, true);
 	o.ring = 1 << 14;
-	must_open(&o);		/* with a FILL ring that is only partly filled */
+	must_open(&o); /* with a FILL ring that is only partly filled */
 	assert_int_equal(t.port[0]->queue[0].fill_missing, 0);
 	o = options_of(1);
 	o.ring = 1 << 14;
@@ -641,7 +692,8 @@ static void frames_that_are_short_are_refused(void **state)
 	assert_true(passes(0, 1) && passes(1, 2));
 }
 
-/* The last received packet of p@i, before any worker took it: its frame, and what stands before it. */
+/* The last received packet of p@i, before any worker took it: its frame, and what stands before it.
+ */
 static const uint8_t *received(int i, struct rx_meta *meta, uint32_t *bytes)
 {
 	struct port_queue *q = &t.port[i]->queue[0];
@@ -663,7 +715,7 @@ static const uint8_t *received(int i, struct rx_meta *meta, uint32_t *bytes)
 
 static void send_udp(int number)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htobe16(9) };
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htobe16(9)};
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	to.sin_addr.s_addr = htobe32(0x0a000002);
@@ -705,16 +757,18 @@ static void the_hash_comes_with_the_frame(void **state)
 static void tag_aside(uint16_t tci)
 {
 	const struct bpf_insn code[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = htobe16(0x8100) },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = tci },
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_skb_vlan_push },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = htobe16(0x8100)},
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = tci},
+	    {.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_skb_vlan_push},
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+	    {.code = BPF_JMP | BPF_EXIT},
 	};
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)if_nametoindex("e0"), .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)if_nametoindex("e0"),
+		    .attach_point = BPF_TC_EGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts);
 
-	opts.prog_fd = bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, "tag", "GPL", code, ARRAY_SIZE(code), NULL);
+	opts.prog_fd =
+	    bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, "tag", "GPL", code, ARRAY_SIZE(code), NULL);
 	assert_true(opts.prog_fd >= 0);
 	assert_int_equal(bpf_tc_hook_create(&hook), 0);
 	assert_int_equal(bpf_tc_attach(&hook, &opts), 0);
@@ -731,7 +785,7 @@ static void send_frame(const char *device, uint8_t number)
 	close(fd);
 }
 
-static void tags_are_seen_or_refused(void **state)
+static void tags_beside_the_frame(void **state)
 {
 	struct port_options o = options_of(0);
 	struct rx_meta meta;
@@ -740,11 +794,8 @@ static void tags_are_seen_or_refused(void **state)
 
 	make_workers(1, false);
 	o.tagged = true;
-	o.mode = MODE_SKB;
-	must_refuse(&o, -EINVAL, "tagged:", "txvlan off");
-	o.mode = MODE_AUTO;
 	if (!steer_kernel_has_vlan()) {
-		must_refuse(&o, -EINVAL, "tagged:", "txvlan off");
+		must_refuse(&o, -EINVAL, "tagged:", "ethtool -K e0 txvlan off");
 		return;
 	}
 	must_open(&o);
@@ -760,10 +811,60 @@ static void tags_are_seen_or_refused(void **state)
 	assert_int_equal(meta.tpid, 0x8100);
 }
 
+/* Without the metadata kfunc tags are refused, until the cure is taken: then they are in the frame.
+ */
+static void tags_that_cannot_be_seen(void **state)
+{
+	struct port_options o = options_of(0);
+	struct rx_meta meta;
+	const uint8_t *data;
+	uint32_t bytes;
+
+	make_workers(1, false);
+	o.mode = MODE_SKB;
+	must_open(&o);
+	assert_non_null(strstr(t.port[0]->device.warning, "ethtool -K e0 txvlan off"));
+	close_port(0);
+	o.tagged = true;
+	must_refuse(&o, -EINVAL, "tagged:", "ethtool -K e0 txvlan off");
+	MUST("ip netns add cvp-far && ip link set e0 netns cvp-far");
+	must_refuse(&o, -EINVAL, "tagged:", "ethtool -K e0 txvlan off");
+	MUST("ip netns exec cvp-far ethtool -K e0 txvlan off");
+	must_open(&o);
+	close_port(0);
+	MUST("ip -n cvp-far link set e0 netns %d", (int)getpid());
+	MUST("ip netns del cvp-far && ip link set e0 up");
+	must_open(&o);
+	tag_aside(0xa0c8);
+	send_frame("e0", 7);
+	do
+		data = received(0, &meta, &bytes);
+	while (data[12] != 0x81);
+	assert_int_equal(bytes, 64);
+	assert_int_equal(data[14] << 8 | data[15], 0xa0c8);
+}
+
+/* A peer that leaves checksums to the hardware is warned about. */
+static void a_peer_that_needs_a_cure_is_named(void **state)
+{
+	struct port_options o = options_of(0);
+	struct port_info info;
+
+	make_workers(1, true);
+	must_open(&o);
+	port_info(t.port[0], &info);
+	assert_non_null(strstr(info.warning, "ethtool -K e0 tx off"));
+	close_port(0);
+	MUST("ethtool -K e0 tx off");
+	must_open(&o);
+	port_info(t.port[0], &info);
+	assert_null(strstr(info.warning, "checksum"));
+}
+
 static void internal_ports(void **state)
 {
 	struct port_options o = options_of(0);
-	struct mac mac = { { 2, 0, 0, 0, 7, 1 } }, other = { { 2, 0, 0, 0, 7, 2 } };
+	struct mac mac = {{2, 0, 0, 0, 7, 1}}, other = {{2, 0, 0, 0, 7, 2}};
 	struct nl_link link;
 	struct port_info info;
 	int ifindex;
@@ -778,6 +879,7 @@ static void internal_ports(void **state)
 	ifindex = link.ifindex;
 	assert_memory_equal(&link.mac, &mac, sizeof(mac));
 	assert_int_equal(setting("gw0", NETDEV_TX_CHECKSUM), 0);
+	assert_int_equal(setting("gw0", NETDEV_TXVLAN), 0);
 	assert_int_equal(setting("gw0", NETDEV_GRO), 1);
 	assert_int_equal(setting("gw0", NETDEV_UP), 1);
 	assert_int_equal(sh("ip -6 addr show dev cv-gw0 | grep -q inet6"), 256);
@@ -806,7 +908,8 @@ static void internal_ports(void **state)
 	assert_int_equal(nl_link_by_name("p1", &link), 0);
 }
 
-/* Somebody took the host's end into a namespace of its own: the port goes on, also after a restart. */
+/* Somebody took the host's end into a namespace of its own: the port goes on, also after a restart.
+ */
 static void the_host_end_may_live_elsewhere(void **state)
 {
 	struct port_options o = options_of(0);
@@ -814,7 +917,7 @@ static void the_host_end_may_live_elsewhere(void **state)
 	make_workers(1, true);
 	o.kind = PORT_INTERNAL;
 	o.name = o.device = "gw0";
-	o.mac = (struct mac){ { 2, 0, 0, 0, 7, 1 } };
+	o.mac = (struct mac){{2, 0, 0, 0, 7, 1}};
 	o.persist = true;
 	must_open(&o);
 	MUST("ip netns add cvp-elsewhere && ip link set gw0 netns cvp-elsewhere");
@@ -834,7 +937,7 @@ static void internal_ports_after_sigkill(void **state)
 
 	o.kind = PORT_INTERNAL;
 	o.name = o.device = "gw0";
-	o.mac = (struct mac){ { 2, 0, 0, 0, 7, 1 } };
+	o.mac = (struct mac){{2, 0, 0, 0, 7, 1}};
 	kill_child(child_with_port(&o));
 	assert_int_equal(nl_link_by_name("gw0", &link), 0);
 	/* It was not to persist. */
@@ -871,7 +974,8 @@ static void sinks_and_files(void **state)
 /* A network namespace of our own, with the /sys that belongs to it. */
 static int isolate(void)
 {
-	if (unshare(CLONE_NEWNET | CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", "/sys", "sysfs", 0, NULL) || mount("none", "/run", "tmpfs", 0, NULL))
 		return -errno;
 	return 0;
@@ -880,33 +984,37 @@ static int isolate(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ports_come_and_go_in_any_order),
-		TEST(opening_again_and_again_leaks_nothing),
-		TEST(modes),
-		TEST(two_workers_have_two_queues),
-		TEST(queues_that_cannot_be_are_refused),
-		TEST(a_peer_with_more_queues_is_refused),
-		TEST(settings_are_put_back),
-		TEST(cleanup_after_sigkill),
-		TEST(a_start_after_sigkill_keeps_the_originals),
-		TEST(another_device_of_that_name_is_left_alone),
-		TEST(a_running_culvertd_is_not_robbed),
-		TEST(a_stale_program_is_replaced),
-		TEST(a_pinned_stale_program_is_replaced),
-		TEST(a_foreign_program_is_refused),
-		TEST(a_socket_of_somebody_elses_is_named),
-		TEST(limits_of_mtu),
-		TEST(missing_devices),
-		TEST(frames_that_are_short_are_refused),
-		TEST(the_hash_comes_with_the_frame),
-		TEST(tags_are_seen_or_refused),
-		TEST(internal_ports),
-		TEST(the_host_end_may_live_elsewhere),
-		TEST(internal_ports_after_sigkill),
-		TEST(sinks_and_files),
+	    TEST(ports_come_and_go_in_any_order),
+	    TEST(opening_again_and_again_leaks_nothing),
+	    TEST(modes),
+	    TEST(two_workers_have_two_queues),
+	    TEST(queues_that_cannot_be_are_refused),
+	    TEST(a_peer_with_more_queues_is_refused),
+	    TEST(settings_are_put_back),
+	    TEST(cleanup_after_sigkill),
+	    TEST(a_start_after_sigkill_keeps_the_originals),
+	    TEST(another_device_of_that_name_is_left_alone),
+	    TEST(a_running_culvertd_is_not_robbed),
+	    TEST(a_stale_program_is_replaced),
+	    TEST(a_pinned_stale_program_is_replaced),
+	    TEST(a_foreign_program_is_refused),
+	    TEST(a_socket_of_somebody_elses_is_named),
+	    TEST(limits_of_mtu),
+	    TEST(missing_devices),
+	    TEST(frames_that_are_short_are_refused),
+	    TEST(the_hash_comes_with_the_frame),
+	    TEST(tags_beside_the_frame),
+	    TEST(tags_that_cannot_be_seen),
+	    TEST(a_peer_that_needs_a_cure_is_named),
+	    TEST(ports_close_under_load),
+	    TEST(internal_ports),
+	    TEST(the_host_end_may_live_elsewhere),
+	    TEST(internal_ports_after_sigkill),
+	    TEST(sinks_and_files),
 	};
 
 	if (geteuid() || isolate())
 		return 77;
+	log_set_level(LOG_LVL_ERROR);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
