@@ -98,12 +98,23 @@ static int make_tables(struct gateway *g)
 	return r ? r : views_create(g, &g->views);
 }
 
+/* Ports with a socket for each worker. */
+static uint32_t n_sockets(const struct conf *conf)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < conf->n_ports; i++)
+		n += conf->ports[i].type == CONF_PORT_NETDEV ||
+		     conf->ports[i].type == CONF_PORT_INTERNAL;
+	return n;
+}
+
 static int make_workers(struct gateway *g)
 {
 	int lone = cores_default();
 	const int *cores = g->conf->cores ? g->conf->cores : &lone;
 	uint32_t n = g->conf->cores ? (uint32_t)g->conf->n_cores : 1;
-	uint32_t n_frames = port_frames_needed(g->n_ports, g->conf->ring);
+	uint32_t n_frames = port_frames_needed(n_sockets(g->conf), g->conf->ring);
 	uint32_t cookie;
 	char why[256];
 	int r;

@@ -321,7 +321,8 @@ void ports_vanished(struct gateway *g, uint16_t i)
 	ports_settle(g, i);
 }
 
-/* A device that came under the same name may have been missed; an internal pair can be made again. */
+/* A device that came under the same name may have been missed; an internal pair can be made
+ * again. */
 static void refresh(struct gateway *g, uint16_t i, uint64_t now_ns)
 {
 	struct gateway_port *port = &g->port[i];

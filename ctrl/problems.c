@@ -12,6 +12,9 @@
 
 /* Trouble that comes in events is over when there were none for so long. */
 #define QUIET_NS (60 * NS_PER_S)
+/* Counters that stood still for so long are at rest, and not those of a worker that had to wait for
+ * its CPU in the middle of a burst. */
+#define REST_NS (3 * NS_PER_S)
 
 static uint64_t limit_since(const struct mac_limit *limit)
 {
@@ -49,7 +52,7 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 
 	snprintf(p->what, sizeof(p->what), "port %s", port->conf->name);
 	snprintf(p->text, sizeof(p->text),
-		 "%s leaves checksums to the hardware, and a veth has none: TCP and UDP from it break",
+		 "%s leaves checksums to the hardware, and a veth has none: its TCP and UDP break",
 		 port->peer_offload);
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
 }
@@ -154,7 +157,7 @@ static void books_render(struct gateway *g, uint32_t i, struct gateway_problem *
 	gateway_books(g, &b);
 	snprintf(p->what, sizeof(p->what), "books");
 	snprintf(p->text, sizeof(p->text),
-		 "out of balance by %" PRId64 " at rest: packets are lost uncounted, a defect of culvert",
+		 "out of balance by %" PRId64 " at rest: packets uncounted, a defect of culvert",
 		 (int64_t)(b.rx + b.copied + b.generated - b.tx - b.drops));
 	snprintf(p->cure, sizeof(p->cure), "culvert drops");
 }
@@ -174,7 +177,8 @@ static void overflow_render(struct gateway *g, uint32_t i, struct gateway_proble
 	snprintf(p->cure, sizeof(p->cure), "culvert network");
 }
 
-/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say it. */
+/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say
+ * it. */
 static const struct kind {
 	enum { OF_PORTS, OF_NETWORKS, OF_TUNNELS, OF_GATEWAY } of;
 	uint64_t (*since)(struct gateway *g, uint32_t i);
@@ -262,8 +266,10 @@ static void watch_books(struct gateway *g, uint64_t now_ns)
 	gateway_books(g, &b);
 	in = b.rx + b.copied + b.generated;
 	out = b.tx + b.drops;
-	off = in != out && in + out == w->books_sum;
+	if (in + out != w->books_sum)
+		w->rest_since_ns = now_ns;
 	w->books_sum = in + out;
+	off = in != out && now_ns - w->rest_since_ns >= REST_NS;
 	if (off && !w->books_since_ns)
 		log_error("the books do not balance at rest: rx %" PRIu64 " + copied %" PRIu64
 			  " + generated %" PRIu64 ", tx %" PRIu64 " + drops %" PRIu64,

@@ -29,7 +29,7 @@ send("e0", eth(BROADCAST, "02:00:00:00:00:73", "once"))
 P
 expect "learned" eventually 5 fdb_has blue 02:00:00:00:00:71 h1
 expect "learned" eventually 5 fdb_has red 02:00:00:00:00:73 h3
-at h2 ping -q -i 0.3 10.0.0.1 >/dev/null &
+start h2 ping -q -i 0.3 10.0.0.1 >/dev/null
 expect "learned" eventually 5 fdb_has blue 02:00:00:00:00:02 h2
 forgotten() { ! fdb_knows blue 02:00:00:00:00:71; }
 expect "forgotten after four seconds or a little more" eventually 12 forgotten
@@ -37,4 +37,5 @@ sleep 2
 expect "the one that speaks stays" fdb_has blue 02:00:00:00:00:02 h2
 expect "the static one stays" fdb_has blue 02:00:00:00:00:55 h1
 expect "ageing 0: stays" fdb_has red 02:00:00:00:00:73 h3
+stop $job
 finish

@@ -30,12 +30,10 @@ run_culvert
 expect "ping" pings h1 10.0.0.2
 expect "promiscuous while it runs" promiscuous
 for turn in 1 2 3; do
-	at h1 ping -q -f 10.0.0.2 >/dev/null 2>&1 &
-	load=$!
+	start h1 ping -q -f 10.0.0.2 >/dev/null 2>&1
 	sleep 0.3
 	kill_culvert
-	kill $load
-	wait $load 2>/dev/null || true
+	stop $job
 	run_culvert
 	expect "ping after SIGKILL $turn" pings h1 10.0.0.2
 done

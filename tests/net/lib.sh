@@ -15,6 +15,7 @@ test_name=$(basename "$0" .sh)
 prefix=cvn$$-
 tmp=
 culvertd_pid=
+job=
 slow=1				# factor on every time limit
 [ -z "${SANITIZED:-}" ] || slow=3
 n_hosts=0
@@ -153,6 +154,21 @@ at()
 	local ns=$1
 	shift
 	ip netns exec "$prefix$ns" "$@"
+}
+
+# start NS COMMAND...: the same in the background; $job is its process id. stop PID...: ends such ones.
+start()
+{
+	local ns=$1
+	shift
+	ip netns exec "$prefix$ns" "$@" &
+	job=$!
+}
+
+stop()
+{
+	kill "$@" 2>/dev/null || true
+	wait "$@" 2>/dev/null || true
 }
 
 # veth NS1 DEV1 NS2 DEV2 [OPTION...]: a pair, up, whose second end leaves no checksum to hardware.

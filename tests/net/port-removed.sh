@@ -33,15 +33,13 @@ again()
 
 for i in 1 2 1 3; do
 	say "h$i goes"
-	at h$i ping -q -f 10.0.0.$((i % 3 + 1)) >/dev/null 2>&1 &
-	load=$!
+	start h$i ping -q -f 10.0.0.$((i % 3 + 1)) >/dev/null 2>&1
 	sleep 0.3
 	ip -n "${prefix}sw" link del h$i
 	expect "h$i is missing" eventually 5 port_is h$i state missing
 	a=$((i % 3 + 1)) b=$(((i + 1) % 3 + 1))
 	expect "the others go on" pings h$a 10.0.0.$b
-	kill $load
-	wait $load 2>/dev/null || true
+	stop $job
 	again $i
 	expect "h$i is up" eventually 10 port_is h$i state up
 	expect "h$i again" pings h$i 10.0.0.$a

@@ -27,26 +27,26 @@ for turn in 1 2 3; do
 	run_culvert
 	expect "ping" pings h1 10.0.0.2
 	expect "ping" pings h1 10.0.0.3
-	at h2 iperf3 -s -1 >/dev/null 2>&1 &
-	server2=$!
-	at r1 iperf3 -s -1 >/dev/null 2>&1 &
-	server3=$!
+	jobs=()
+	for ns in h2 r1; do
+		start $ns iperf3 -s -1 >/dev/null 2>&1
+		jobs+=("$job")
+	done
 	expect "iperf3" eventually 5 listening h2 5201
 	expect "iperf3" eventually 5 listening r1 5201
-	at h1 iperf3 -c 10.0.0.2 -t 30 --connect-timeout 3000 >/dev/null 2>&1 &
-	load2=$!
-	at h1 iperf3 -u -b 0 -l 64 -c 10.0.0.3 -t 30 --connect-timeout 3000 >/dev/null 2>&1 &
-	load3=$!
+	start h1 iperf3 -c 10.0.0.2 -t 30 --connect-timeout 3000 >/dev/null 2>&1
+	jobs+=("$job")
+	start h1 iperf3 -u -b 0 -l 64 -c 10.0.0.3 -t 30 --connect-timeout 3000 >/dev/null 2>&1
+	jobs+=("$job")
 	before=$(value drops "d['books']['rx']")
 	busy() { [ "$(value drops "d['books']['rx']")" -gt $((before + 20000)) ]; }
 	expect "load" eventually 10 busy
-	at h1 ping -q -f 10.0.0.2 >/dev/null 2>&1 &
-	ping=$!
+	start h1 ping -q -f 10.0.0.2 >/dev/null 2>&1
+	jobs+=("$job")
 	sleep 0.5
 	say "stop $turn, after $(value drops "d['books']['rx']") packets"
 	stop_culvert
-	kill $load2 $load3 $ping $server2 $server3 2>/dev/null || true
-	wait $load2 $load3 $ping $server2 $server3 2>/dev/null || true
+	stop "${jobs[@]}"
 done
 ! grep -iE 'not balance|unbalanced' "$tmp/culvertd.log" || die "unbalanced at the end"
 run_culvert

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rtnetlink messages: as kernels send them (put together by hand from the attributes that a 6.18 kernel
- * sends), and the same ones cut, stretched and with wrong bytes.
+ * rtnetlink messages: as kernels send them (put together by hand from the attributes that a 6.18
+ * kernel sends), and the same ones cut, stretched and with wrong bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -179,11 +179,16 @@ static void prefixes(void **state)
 		const char *address;
 		bool covered;
 	} table[] = {
-		{"192.0.2.0", 120, "192.0.2.255", true},   {"192.0.2.0", 120, "192.0.3.0", false},
-		{"192.0.2.128", 121, "192.0.2.1", false},  {"192.0.2.128", 121, "192.0.2.200", true},
-		{"0.0.0.0", 96, "203.0.113.1", true},	   {"0.0.0.0", 96, "2001:db8::1", false},
-		{"192.0.2.9", 128, "192.0.2.9", true},	   {"192.0.2.9", 128, "192.0.2.8", false},
-		{"::", 0, "192.0.2.9", true},		   {"2001:db8::", 29, "2001:dbf::1", true},
+		{"192.0.2.0", 120, "192.0.2.255", true},
+		{"192.0.2.0", 120, "192.0.3.0", false},
+		{"192.0.2.128", 121, "192.0.2.1", false},
+		{"192.0.2.128", 121, "192.0.2.200", true},
+		{"0.0.0.0", 96, "203.0.113.1", true},
+		{"0.0.0.0", 96, "2001:db8::1", false},
+		{"192.0.2.9", 128, "192.0.2.9", true},
+		{"192.0.2.9", 128, "192.0.2.8", false},
+		{"::", 0, "192.0.2.9", true},
+		{"2001:db8::", 29, "2001:dbf::1", true},
 		{"2001:db8::", 29, "2001:dc0::1", false},
 	};
 
@@ -272,8 +277,8 @@ static void parse_all(const struct nlmsghdr *m)
 	rtnl_parse_neigh(m, &neigh);
 }
 
-/* On memory of exactly the message's length (aligned, as libmnl takes for granted), so that a sanitizer sees
- * a byte read past it. */
+/* On memory of exactly the message's length (aligned, as libmnl takes for granted), so that a
+ * sanitizer sees a byte read past it. */
 static void parse_copy(const void *message, uint32_t bytes)
 {
 	struct nlmsghdr *m = malloc(MNL_ALIGN(max_of(bytes, (uint32_t)sizeof(*m))));
@@ -322,8 +327,12 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(links),      cmocka_unit_test(routes),	  cmocka_unit_test(prefixes),
-		cmocka_unit_test(neighbours), cmocka_unit_test(requests), cmocka_unit_test(hostile),
+		cmocka_unit_test(links),
+		cmocka_unit_test(routes),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(neighbours),
+		cmocka_unit_test(requests),
+		cmocka_unit_test(hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
