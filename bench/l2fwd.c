@@ -12,6 +12,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ struct side {
 struct forwarder {
 	struct side side[2];
 	uint32_t ring;
+	bool keep_macs;
 	uint8_t *area;
 	size_t area_bytes;
 	uint64_t *free;		/* addresses of free frames; the newest is on top */
@@ -173,7 +175,8 @@ static void forward(struct forwarder *f, struct side *from, struct side *to)
 			f->free[f->n_free++] = in->addr / FRAME_BYTES * FRAME_BYTES;
 			continue;
 		}
-		swap_macs(f->area + in->addr);
+		if (!f->keep_macs)
+			swap_macs(f->area + in->addr);
 		*xsk_ring_prod__tx_desc(&to->tx, out + i) =
 			(struct xdp_desc){.addr = in->addr, .len = in->len};
 	}
@@ -250,11 +253,13 @@ int main(int argc, char **argv)
 	struct forwarder f = {.ring = 4096};
 	int c, core = -1, status = 1;
 
-	while ((c = getopt(argc, argv, "r:c:")) != -1)
+	while ((c = getopt(argc, argv, "kr:c:")) != -1)
 		if (c == 'r')
 			f.ring = (uint32_t)atoi(optarg);
 		else if (c == 'c')
 			core = atoi(optarg);
+		else if (c == 'k')
+			f.keep_macs = true;
 		else
 			goto usage;
 	if (argc - optind != 2 || f.ring < BURST || f.ring > 32768 || f.ring & (f.ring - 1))
@@ -280,8 +285,9 @@ out:
 	return status;
 
 usage:
-	fputs("usage: l2fwd [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
-	      "Forwards frames between two devices, MACs swapped, until SIGINT or SIGTERM.\n",
+	fputs("usage: l2fwd [-k] [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
+	      "Forwards frames between two devices, MACs swapped (-k: as they are), until SIGINT or "
+	      "SIGTERM.\n",
 	      stderr);
 	return 2;
 }
