@@ -229,11 +229,11 @@ static void look_at_peer(struct device *d)
 	if (!netdev_get(&peer, NETDEV_TXVLAN, &tag_aside) && !tag_aside)
 		d->tag_taken = false;
 	if (!netdev_get(&peer, NETDEV_TX_CHECKSUM, &checksum_left) && checksum_left)
-		snprintf(d->warning, sizeof(d->warning),
-			 "its peer %s leaves checksums to hardware that does not exist: TCP and "
-			 "UDP from "
-			 "there arrive broken; there: ethtool -K %s tx off",
-			 d->peer, d->peer);
+		snprintf(
+		    d->warning, sizeof(d->warning),
+		    "its peer %s leaves checksums to hardware that does not exist: TCP and UDP "
+		    "from there may arrive broken; there: ethtool -K %s tx off",
+		    d->peer, d->peer);
 	netdev_close(&peer);
 }
 
