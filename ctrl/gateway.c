@@ -115,6 +115,7 @@ static int make_workers(struct gateway *g)
 	const int *cores = g->conf->cores ? g->conf->cores : &lone;
 	uint32_t n = g->conf->cores ? (uint32_t)g->conf->n_cores : 1;
 	uint32_t n_frames = port_frames_needed(n_sockets(g->conf), g->conf->ring);
+	uint32_t cookie = 0;
 	char why[256];
 	int r;
 
@@ -125,15 +126,15 @@ static int make_workers(struct gateway *g)
 	log_info("memory: %u worker%s with %u frames of %u bytes, %" PRIu64 " MiB in all", n,
 		 n == 1 ? "" : "s", n_frames, FRAME_BYTES,
 		 (uint64_t)n * n_frames * FRAME_BYTES >> 20);
-	if (getrandom(&g->cookie, sizeof(g->cookie), 0) != sizeof(g->cookie))
-		g->cookie = (uint32_t)clock_ns();
+	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+		cookie = (uint32_t)clock_ns();
 	for (uint32_t i = 0; i < n; i++) {
 		struct worker_options o = {
 			.index = i,
 			.core = cores[i],
 			.busy = g->conf->busy,
 			.n_frames = n_frames,
-			.cookie = g->cookie,
+			.cookie = cookie,
 			.tables = g->tables,
 		};
 

@@ -107,7 +107,6 @@ struct gateway {
 	struct tunnels *tunnels;	/* NULL without tunnels in the configuration */
 	const char *run_dir;
 	uint64_t started_ns;
-	uint32_t cookie;	/* of rx_meta: ties what XDP programs write to this start */
 	uint32_t n_workers;
 	struct worker *worker[WORKER_MAX];
 	uint32_t n_ports;

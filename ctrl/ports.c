@@ -100,7 +100,6 @@ static void fill_options(struct gateway *g, uint16_t i, struct port_options *o)
 		.queues = c->queues,
 		.mtu = c->mtu,
 		.ring = g->conf->ring,
-		.cookie = g->cookie,
 		.persist = c->persist,
 		.underlay = c->underlay,
 		.want_hash = g->tunnels && !c->underlay,

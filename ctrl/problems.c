@@ -57,6 +57,22 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
 }
 
+/* A veth whose peer is in another network namespace: what port_open saw there. Of one that is in ours
+ * links.c knows better, and at once. */
+static uint64_t warning_since(struct gateway *g, uint32_t i)
+{
+	const struct gateway_port *port = &g->port[i];
+	bool old_news = port->peer_ifindex || strcmp(port->info.driver, "veth") != 0;
+
+	return port->port && port->info.warning[0] && !old_news ? port->since_ns : 0;
+}
+
+static void warning_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+{
+	snprintf(p->what, sizeof(p->what), "port %s", g->port[i].conf->name);
+	snprintf(p->text, sizeof(p->text), "%s", g->port[i].info.warning);
+}
+
 static uint64_t port_limit_since(struct gateway *g, uint32_t i)
 {
 	return limit_since(&g->port[i].limit);
@@ -186,6 +202,7 @@ static const struct kind {
 } kinds[] = {
 	{OF_PORTS, port_since, port_render},
 	{OF_PORTS, offload_since, offload_render},
+	{OF_PORTS, warning_since, warning_render},
 	{OF_PORTS, port_limit_since, port_limit_render},
 	{OF_NETWORKS, network_limit_since, network_limit_render},
 	{OF_TUNNELS, tunnel_since, tunnel_render},
