@@ -55,7 +55,8 @@ die()
 cleanup()
 {
 	local status=$? ns pid
-	trap - EXIT ERR INT TERM HUP
+	trap - EXIT ERR
+	trap "" INT TERM HUP PIPE
 	set +e
 	exec 2>/dev/null	# bash reports the jobs that it lost
 	for ns in $(ip netns list 2>/dev/null | awk '{print $1}' | grep "^$prefix"); do
@@ -78,8 +79,9 @@ cleanup()
 [ "$(id -u)" = 0 ] || skip "needs root (network namespaces, AF_XDP)"
 trap cleanup EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-trap 'die "line $LINENO: $BASH_COMMAND"' ERR
+trap 'exit 143' TERM HUP PIPE
+# in a subshell the status is enough: whoever waits for it sees it
+trap '[ $BASHPID != $$ ] || die "line $LINENO: $BASH_COMMAND"' ERR
 for program in culvertd culvert; do
 	[ -n "$build" ] && [ -x "$build/$program" ] || die "no $program in ${BUILD:-build}"
 done
@@ -156,15 +158,17 @@ at()
 	ip netns exec "$prefix$ns" "$@"
 }
 
-# start NS COMMAND...: the same in the background; $job is its process id. stop PID...: ends such ones.
+# start NS COMMAND...: the same in the background; its process id is in $job.
 start()
 {
 	local ns=$1
 	shift
 	ip netns exec "$prefix$ns" "$@" &
+	# shellcheck disable=SC2034 # the tests use it
 	job=$!
 }
 
+# stop PID...: ends such programs.
 stop()
 {
 	kill "$@" 2>/dev/null || true

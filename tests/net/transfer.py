@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """transfer.py serve ADDRESS tcp|udp, transfer.py send ADDRESS tcp|udp BYTES.
 
-Both print a checksum of the content. UDP: datagrams of many lengths, one at a time, each acknowledged
-and repeated when the answer is late: loss, which the network may have, is told apart from damage, which
-it may not have.
+Both print a checksum of the content. UDP: datagrams of many lengths, one at a time, each
+acknowledged and repeated when the answer is late: loss, which the network may have, is told apart
+from damage, which it may not have.
 """
 import hashlib
 import random
