@@ -43,7 +43,9 @@ static void port_render(struct gateway *g, uint32_t i, struct gateway_problem *p
 
 static uint64_t offload_since(struct gateway *g, uint32_t i)
 {
-	return g->port[i].port && g->port[i].peer_offload[0] ? g->port[i].since_ns : 0;
+	const struct gateway_port *port = &g->port[i];
+
+	return port->port && !port->conf->underlay && port->peer_offload[0] ? port->since_ns : 0;
 }
 
 static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
@@ -57,14 +59,15 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
 }
 
-/* A veth whose peer is in another network namespace: what port_open saw there. Of one that is in ours
- * links.c knows better, and at once. */
+/* A veth whose peer is in another network namespace: what port_open saw there. Of one that is in
+ * ours links.c knows better, and at once. An underlay's peer mostly forwards what others send. */
 static uint64_t warning_since(struct gateway *g, uint32_t i)
 {
 	const struct gateway_port *port = &g->port[i];
-	bool old_news = port->peer_ifindex || strcmp(port->info.driver, "veth") != 0;
+	bool counts = port->port && !port->conf->underlay && !port->peer_ifindex &&
+		      strcmp(port->info.driver, "veth") == 0;
 
-	return port->port && port->info.warning[0] && !old_news ? port->since_ns : 0;
+	return counts && port->info.warning[0] ? port->since_ns : 0;
 }
 
 static void warning_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
