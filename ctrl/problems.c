@@ -43,7 +43,9 @@ static void port_render(struct gateway *g, uint32_t i, struct gateway_problem *p
 
 static uint64_t offload_since(struct gateway *g, uint32_t i)
 {
-	return g->port[i].port && g->port[i].peer_offload[0] ? g->port[i].since_ns : 0;
+	const struct gateway_port *port = &g->port[i];
+
+	return port->port && !port->conf->underlay && port->peer_offload[0] ? port->since_ns : 0;
 }
 
 static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
@@ -55,6 +57,23 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 		 "%s leaves checksums to the hardware, and a veth has none: its TCP and UDP break",
 		 port->peer_offload);
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
+}
+
+/* A veth whose peer is in another network namespace: what port_open saw there. Of one that is in
+ * ours links.c knows better, and at once. An underlay's peer mostly forwards what others send. */
+static uint64_t warning_since(struct gateway *g, uint32_t i)
+{
+	const struct gateway_port *port = &g->port[i];
+	bool counts = port->port && !port->conf->underlay && !port->peer_ifindex &&
+		      strcmp(port->info.driver, "veth") == 0;
+
+	return counts && port->info.warning[0] ? port->since_ns : 0;
+}
+
+static void warning_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+{
+	snprintf(p->what, sizeof(p->what), "port %s", g->port[i].conf->name);
+	snprintf(p->text, sizeof(p->text), "%s", g->port[i].info.warning);
 }
 
 static uint64_t port_limit_since(struct gateway *g, uint32_t i)
@@ -186,6 +205,7 @@ static const struct kind {
 } kinds[] = {
 	{OF_PORTS, port_since, port_render},
 	{OF_PORTS, offload_since, offload_render},
+	{OF_PORTS, warning_since, warning_render},
 	{OF_PORTS, port_limit_since, port_limit_render},
 	{OF_NETWORKS, network_limit_since, network_limit_render},
 	{OF_TUNNELS, tunnel_since, tunnel_render},
