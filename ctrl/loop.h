@@ -30,8 +30,8 @@ void loop_destroy(struct loop *loop);
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/* @sleep is called before the loop waits, @wake after: the thread as an RCU reader is offline meanwhile. NULL:
- * nothing is. */
+/* @sleep is called before the loop waits, @wake after: the thread as an RCU reader is offline
+ * meanwhile. NULL: nothing is. */
 void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void));
 
 /* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL:
