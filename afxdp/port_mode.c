@@ -13,7 +13,7 @@
 
 #include "afxdp/nl.h"
 #include "afxdp/port_own.h"
-#include "afxdp/worker_own.h"	/* the cookie: one place says what it is */
+#include "afxdp/worker.h"
 #include "dataplane/pool.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
@@ -164,7 +164,7 @@ static void fill_steer_options(const struct port *p, struct steer_options *s)
 	    .device = p->device.netdev.name,
 	    .ifindex = p->device.ifindex,
 	    .n_queues = p->n_workers,
-	    .cookie = p->worker[0]->options.cookie,
+	    .cookie = worker_cookie(p->worker[0]),
 	    .want_hash = o->want_hash,
 	    .underlay = o->underlay,
 	    .rest_kernel = o->rest_kernel,

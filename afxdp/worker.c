@@ -408,6 +408,11 @@ struct lane *worker_lane(struct worker *w)
 	return &w->lane;
 }
 
+uint32_t worker_cookie(const struct worker *w)
+{
+	return w->options.cookie;
+}
+
 const struct counters *worker_counters(const struct worker *w)
 {
 	return w->counters;

@@ -59,6 +59,8 @@ void worker_destroy(struct worker *worker);
 void worker_call(struct worker *worker, void (*fn)(struct worker *, void *), void *arg);
 
 struct lane *worker_lane(struct worker *worker);
+/* Of rx_meta: what the XDP programs of its ports have to write. */
+uint32_t worker_cookie(const struct worker *worker);
 const struct counters *worker_counters(const struct worker *worker);
 void worker_stats(struct worker *worker, struct worker_stats *stats);
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
 # What bench/veth is made of: the topology, one start_NAME, stop_NAME and why_not_NAME for each
 # contender, and the statistics. Sourced, not run.
 

@@ -166,8 +166,8 @@ int conf_load(const char *path, struct conf **conf, struct conf_errors *errors);
  * program, cores exist and are allowed. Adds to @errors. 0 or -EINVAL. */
 int conf_check_host(const struct conf *conf, struct conf_errors *errors);
 
-/* The same for the device of port @index alone, if it is there: one that appears later is looked at
- * then. */
+/* The same for the device of port @index alone, if it is there: one that appears later is looked
+ * at then. */
 int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *errors);
 
 /* Accepts NULL. */

@@ -56,7 +56,7 @@ struct drop_cell {
 	/* worker writes, control reads */
 	uint64_t packets;
 	uint64_t last_ns;	/* clock_ns() of the newest */
-	uint64_t detail;	/* of the newest: what the reason's row of `culvert drops` explains */
+	uint64_t detail;	/* of the newest: what `culvert drops` explains for the reason */
 };
 
 #endif

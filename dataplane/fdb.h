@@ -10,9 +10,9 @@
  * Invariants: key 0 is "empty" (network 0 does not exist). A reader that sees a key sees that key's
  * egress, or a miss: it reads key, egress, key, and a version that tells a slot used again in
  * between. A key that is in the table all the while is never missed.
- * Threads: control is the only writer, a registered QSBR thread (call_rcu asks for it). Workers look
- * up under RCU and write nothing but seen_s, at most once a second an entry. Memory that a reader
- * could still see is freed with call_rcu.
+ * Threads: control is the only writer, a registered QSBR thread (call_rcu asks for it). Workers
+ * look up under RCU and write nothing but seen_s, at most once a second an entry. Memory that a
+ * reader could still see is freed with call_rcu.
  */
 #ifndef DATAPLANE_FDB_H
 #define DATAPLANE_FDB_H

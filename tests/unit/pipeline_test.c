@@ -264,8 +264,9 @@ static void formats_go_through(void **state)
 		bool swapped;
 		bool preload;
 	} table[] = {
-		{MICRO, false, false}, {MICRO, true, false}, {NANO, false, false}, {NANO, true, true},
-		{MICRO, false, true},  {0, false, false},    {0, false, true},
+		{MICRO, false, false}, {MICRO, true, false}, {NANO, false, false},
+		{NANO, true, true},    {MICRO, false, true}, {0, false, false},
+		{0, false, true},
 	};
 	struct bench *b = *state;
 	uint64_t before = 0;
