@@ -286,8 +286,8 @@ out:
 
 usage:
 	fputs("usage: l2fwd [-k] [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
-	      "Forwards frames between two devices, MACs swapped (-k: as they are), until SIGINT or "
-	      "SIGTERM.\n",
+	      "Forwards frames between two devices, MACs swapped (-k: as they are), until SIGINT\n"
+	      "or SIGTERM.\n",
 	      stderr);
 	return 2;
 }

@@ -31,11 +31,9 @@ READER(later_bool)
 
 READER(later_word)
 {
-	uint8_t word = 0;
+	uint8_t unused;
 
-	read_word_u8(r, key, value, &word);
-	if (word)
-		note_later(r, key, value);
+	read_word_u8(r, key, value, &unused);
 }
 
 READER(later_any)

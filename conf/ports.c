@@ -29,7 +29,8 @@ static const struct word mode_words[] = {{"auto", CONF_MODE_AUTO},
 					 {NULL, 0}};
 static const struct word missing_words[] = {
 	{"refuse", CONF_MISSING_REFUSE}, {"wait", CONF_MISSING_WAIT}, {NULL, 0}};
-static const struct word shortcut_words[] = {{"off", 0}, {"on", 1}, {"auto", 2}, {NULL, 0}};
+/* Others are reserved. */
+static const struct word shortcut_words[] = {{"off", 0}, {NULL, 0}};
 static const struct word auto_word[] = {{"auto", 0}, {NULL, 0}};
 
 static READER(read_missing)
