@@ -126,11 +126,6 @@ ports:
   h1: {untagged: blue}
 networks: {blue: }
 Y
-refused "a reserved word" '2:*' -- 'shortcut.*off' <<'Y'
-ports:
-  h1: {untagged: blue, shortcut: on}
-networks: {blue: }
-Y
 printf '\0\1\2\377binary' >"$tmp/binary"
 refused "binary" -- . <"$tmp/binary"
 head -c 40000000 /dev/zero | tr '\0' '#' >"$tmp/large"
