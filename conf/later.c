@@ -29,13 +29,12 @@ READER(later_bool)
 		note_later(r, key, value);
 }
 
-READER(later_word)
+/* Reserved: nobody may rely on what another value will mean. */
+READER(later_only_off)
 {
-	uint8_t word = 0;
+	uint8_t unused;
 
-	read_word_u8(r, key, value, &word);
-	if (word)
-		note_later(r, key, value);
+	read_word_u8(r, key, value, &unused);
 }
 
 READER(later_any)

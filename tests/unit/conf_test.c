@@ -377,12 +377,11 @@ static void alternatives(void **state)
 	assert_int_equal(conf->log_level, LOG_LVL_DEBUG);
 	assert_true(conf->log_level_set);
 	assert_true(has_notice(conf, "isolated: not in this version"));
-	assert_true(has_notice(conf, "shortcut: not in this version"));
 	assert_true(has_notice(conf, "arp-suppression: not in this version"));
 	assert_true(has_notice(conf, "police: not in this version"));
 	assert_true(has_notice(conf, "evpn: not in this version"));
 	assert_true(has_notice(conf, "flows: not in this version"));
-	assert_int_equal(conf->n_notices, 6);
+	assert_int_equal(conf->n_notices, 5);
 	conf_free(conf);
 }
 
