@@ -23,7 +23,7 @@ struct cli {
 	const char *socket;
 	const char *file;	/* the instance's configuration */
 	const char *noun;	/* in full */
-	const char *usage;	/* of the noun: what follows "culvert" */
+	const char *usage;	/* of the noun: what follows it, one form a line */
 	bool json;
 	struct client *client;	/* client.c */
 };

@@ -43,19 +43,19 @@ static int connect_failed(const struct cli *cli, int error)
 	case ENOENT:
 	case ENOTDIR:
 		return cli_fail(cli,
-				"no culvertd at %s: start it (systemctl start culvert), or name "
+				"no culvertd at %s: start it (systemctl start culvertd), or name "
 				"its socket with -s or -n",
 				cli->socket);
 	case ECONNREFUSED:
 		return cli_fail(cli,
-				"culvertd is dead: nobody listens on %s; see journalctl -u culvert "
+				"culvertd is dead: nobody listens on %s; see journalctl -u culvertd "
 				"and start it again",
 				cli->socket);
 	case EACCES:
 	case EPERM:
 		return refused_by_mode(cli);
 	case EAGAIN:
-		return cli_fail(cli, "culvertd does not answer on %s: see journalctl -u culvert",
+		return cli_fail(cli, "culvertd does not answer on %s: see journalctl -u culvertd",
 				cli->socket);
 	default:
 		return cli_fail(cli, "%s: %s", cli->socket, strerror(error));
@@ -110,7 +110,7 @@ static int lost(const struct cli *cli, ssize_t r)
 		return cli_fail(cli, "culvertd does not answer within %d s", PATIENCE_S);
 	if (r < 0 && errno != ECONNRESET)
 		return cli_fail(cli, "%s: %s", cli->socket, strerror(errno));
-	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvert");
+	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvertd");
 }
 
 static int client_fill(struct cli *cli)

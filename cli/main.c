@@ -16,7 +16,7 @@
 static const struct noun {
 	const char *name;
 	int (*run)(struct cli *cli, int argc, char **argv);
-	const char *usage;
+	const char *usage;	/* one form a line */
 	const char *what;
 } nouns[] = {
 	{"status",  status_run,  "[--check]",
@@ -27,8 +27,9 @@ static const struct noun {
 	 "networks, or everything about one"},
 	{"tunnel",  tunnel_run,  "[VTEP]",
 	 "remote VTEPs and the way to them"},
-	{"fdb",     fdb_run,     "[network N | port P | vtep V | mac M ...] | "
-				 "add|del NETWORK MAC PORT|VTEP | flush [network N | port P]",
+	{"fdb",     fdb_run,     "[network N | port P | vtep V | mac M ...]\n"
+				 "add|del NETWORK MAC PORT|VTEP\n"
+				 "flush [network N | port P]",
 	 "which MAC address is where"},
 	{"drops",   drops_run,   "[PORT] [SECONDS]",
 	 "every drop reason with its count and rate, and the books"},
@@ -78,9 +79,20 @@ int cli_later(const struct cli *cli, const char *verb)
 	return CLI_FAILED;
 }
 
+/* Each form of @usage on a line of its own. */
+static void print_usage(FILE *out, const char *noun, const char *usage)
+{
+	const char *lead = "usage:";
+
+	for (const char *end; usage; usage = *end ? end + 1 : NULL, lead = "      ") {
+		end = strchrnul(usage, '\n');
+		fprintf(out, "%s culvert %s %.*s\n", lead, noun, (int)(end - usage), usage);
+	}
+}
+
 int cli_usage(const struct cli *cli)
 {
-	fprintf(stderr, "usage: culvert %s %s\n", cli->noun, cli->usage);
+	print_usage(stderr, cli->noun, cli->usage);
 	return CLI_USAGE;
 }
 
@@ -98,7 +110,7 @@ static void print_help(FILE *out)
 		if (nouns[i].run)
 			fprintf(out, "  %-8s %s\n", nouns[i].name, nouns[i].what);
 	fputs("Plurals and unambiguous prefixes will do. culvert COMMAND help: its arguments.\n"
-	      "-j: JSON. The socket is " PROTOCOL_SOCKET " or $CULVERT_SOCKET. See culvert(1).\n",
+	      "-j: JSON. The socket is $CULVERT_SOCKET or " PROTOCOL_SOCKET ".\n",
 	      out);
 }
 
@@ -209,7 +221,8 @@ static int run_noun(const struct noun *noun, struct cli *cli, int argc, char **a
 	if (!noun->run)
 		return cli_later(cli, argc ? argv[0] : NULL);
 	if (help || (argc == 1 && strcmp(argv[0], "help") == 0)) {
-		printf("usage: culvert %s %s\n       %s\n", noun->name, noun->usage, noun->what);
+		print_usage(stdout, noun->name, noun->usage);
+		printf("       %s\n", noun->what);
 		return CLI_DONE;
 	}
 	status = noun->run(cli, argc, argv);

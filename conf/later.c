@@ -29,7 +29,8 @@ READER(later_bool)
 		note_later(r, key, value);
 }
 
-READER(later_word)
+/* Reserved: nobody may rely on what another value will mean. */
+READER(later_only_off)
 {
 	uint8_t unused;
 

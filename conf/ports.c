@@ -29,7 +29,6 @@ static const struct word mode_words[] = {{"auto", CONF_MODE_AUTO},
 					 {NULL, 0}};
 static const struct word missing_words[] = {
 	{"refuse", CONF_MISSING_REFUSE}, {"wait", CONF_MISSING_WAIT}, {NULL, 0}};
-/* Others are reserved. */
 static const struct word shortcut_words[] = {{"off", 0}, {NULL, 0}};
 static const struct word auto_word[] = {{"auto", 0}, {NULL, 0}};
 
@@ -67,7 +66,7 @@ static const struct key port_key[] = {
 	{.name = "isolated", .read = later_bool},
 	{.name = "enabled", .read = read_bool, .offset = IN_PORT(enabled)},
 	{.name = "missing", .read = read_missing, .words = missing_words, .types = NETDEV},
-	{.name = "shortcut", .read = later_word, .words = shortcut_words, .allowed = "off"},
+	{.name = "shortcut", .read = later_only_off, .words = shortcut_words},
 	{.name = "mac", .read = read_mac, .offset = IN_PORT(mac), .types = INTERNAL},
 	{.name = "persist", .read = read_bool, .offset = IN_PORT(persist), .types = INTERNAL},
 	{.name = "rx", .read = keep_node, .offset = IN_DRAFT(rx), .types = PCAP},

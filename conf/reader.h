@@ -130,7 +130,7 @@ READER(keep_node);		/* const struct node *: read later */
 READER(read_nothing);
 /* Not built yet: checked, noted, dropped. */
 READER(later_bool);
-READER(later_word);		/* the first word is the default */
+READER(later_only_off);
 READER(later_any);
 READER(later_storm);
 READER(later_flows);

@@ -279,8 +279,8 @@ int ports_open_all(struct gateway *g)
 
 		if (r == 0 || may_be_missing(g, c))
 			continue;
-		log_error("%s:%u:%u: port %s may not be missing (missing: refuse)", c->where.file,
-			  c->where.line, c->where.column, c->name);
+		log_error("%s:%u:%u: culvertd does not start without port %s (missing: refuse)",
+			  c->where.file, c->where.line, c->where.column, c->name);
 		return r;
 	}
 	return 0;

@@ -63,7 +63,10 @@ static void take_route(struct underlay *u, uint32_t k, int error)
 	int port = port_of_link(u, route->oif);
 	uint32_t mtu;
 
-	if (error) {
+	if (error == -EINVAL || error == -EACCES) {
+		/* fib_props of the kernel: blackhole and prohibit */
+		no_way(u, k, "the route is %s", error == -EINVAL ? "a blackhole" : "prohibited");
+	} else if (error) {
 		no_way(u, k, "no route (%s)", strerror(-error));
 	} else if (!u->answered) {
 		no_way(u, k, "no route (the kernel's answer made no sense)");
