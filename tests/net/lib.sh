@@ -189,10 +189,19 @@ veth()
 }
 
 # plain NS DEV: the sender completes checksums itself, as it must in front of a switch that is no
-# kernel.
+# kernel, and puts VLAN tags into the frame where XDP does not see them beside it.
 plain()
 {
 	at "$1" ethtool -K "$2" tx off >/dev/null 2>&1
+	tags_seen || at "$1" ethtool -K "$2" txvlan off
+}
+
+# tags_seen: this kernel tells XDP of a tag that a veth passes beside the frame (6.8 and later).
+tags_seen()
+{
+	local major minor
+	IFS=.- read -r major minor _ < <(uname -r)
+	[ $((major * 100 + minor)) -ge 608 ]
 }
 
 # addresses NS DEV ADDRESS/LENGTH...
