@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tunnels: missing: wait. The underlay's device and then the VTEP address appear after the start, and
-# later the address goes and comes; `status` says what is missing.
+# tunnels: missing: wait. The underlay's device and then the VTEP address appear after the start,
+# and later the address goes and comes; `status` says what is missing.
 #
 #   h1 10.0.0.1 ---- culvert, 192.0.2.1 (ul0) ---- fabric ---- r1 192.0.2.2 (vx10 10.0.0.2)
 . "$(dirname "$0")/lib.sh"
