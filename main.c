@@ -177,7 +177,7 @@ static bool take_lock(struct place *place)
 	}
 	if (flock(place->lock, LOCK_EX | LOCK_NB) < 0) {
 		n = (int)read(place->lock, pid, sizeof(pid) - 1);
-		log_error("%s: a culvertd runs here already (pid %.*s): stop it, or use -n INSTANCE",
+		log_error("%s: a culvertd runs here already (pid %.*s): stop it, or use -n NAME",
 			  place->run_dir, n > 0 ? (int)strcspn(pid, "\n") : 1, n > 0 ? pid : "?");
 		return false;
 	}
@@ -287,8 +287,12 @@ static int serve(const struct conf *conf, const struct place *place, struct loop
 	struct commands *commands = NULL;
 	char why[256];
 	int fd = catch_signals();
-	int r;
+	int r = fd < 0 ? -errno : 0;
 
+	if (r < 0) {
+		log_error("signalfd: %s", strerror(-r));
+		return r;
+	}
 	r = gateway_create(conf, loop, place->run_dir, &gateway);
 	if (r < 0)
 		goto out;

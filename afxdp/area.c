@@ -7,14 +7,15 @@
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23	/* 5.14 */
+#define MADV_POPULATE_WRITE 23 /* 5.14 */
 #endif
 
 #define HUGE_BYTES ((size_t)2 << 20)
 
 static int anonymous(size_t bytes, int flags, uint8_t **base)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	void *at =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
 	if (at == MAP_FAILED)
 		return -errno;
@@ -56,8 +57,8 @@ static size_t available_bytes(void)
 	return bytes;
 }
 
-/* Now, and not in the first packets. Kernels without the advice fault the pages in when the first socket
- * pins them. */
+/* Now, and not in the first packets. Kernels without the advice fault the pages in when the first
+ * socket pins them. */
 static int populate(uint8_t *base, size_t bytes)
 {
 	if (madvise(base, bytes, MADV_POPULATE_WRITE) && errno != EINVAL)

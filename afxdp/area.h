@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory of a worker's frames: huge pages where there are free ones, else ordinary memory for which the
- * kernel is asked to use transparent huge pages.
+ * The memory of a worker's frames: huge pages where there are free ones, else ordinary memory for
+ * which the kernel is asked to use transparent huge pages.
  *
  * Invariants: base is aligned to a huge page; all of it is there (touched) when area_map returns 0.
  * Threads: control's.
@@ -15,8 +15,8 @@
 
 struct area {
 	uint8_t *base;
-	size_t bytes;		/* what was asked for, rounded up to a whole huge page */
-	bool hugepages;		/* from the hugetlb pool, not merely asked for */
+	size_t bytes;   /* what was asked for, rounded up to a whole huge page */
+	bool hugepages; /* from the hugetlb pool, not merely asked for */
 };
 
 /* 0, or -ENOMEM when the machine has not that much memory available. */

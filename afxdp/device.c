@@ -7,28 +7,30 @@
 
 #include "afxdp/internal.h"
 #include "afxdp/nl.h"
+#include "afxdp/peer.h"
 #include "afxdp/steer.h"
 #include "lib/bits.h"
-#include "lib/log.h"
 
 /* What is peculiar about a driver. */
 static const struct driver {
 	const char *name;
-	uint32_t native_mtu;	/* 0: the driver says so itself when it is too much */
-	bool passes_tags_aside;	/* tags travel beside the frame whatever rxvlan says */
-	const char *hint;	/* for the log; NULL: none */
+	uint32_t native_mtu;    /* 0: the driver says so itself when it is too much */
+	bool passes_tags_aside; /* tags travel beside the frame whatever rxvlan says */
+	const char *hint;       /* NULL: none */
 } drivers[] = {
-	{ "veth", MTU_LIMIT_PAGE, true, NULL },
-	{ "virtio_net", MTU_LIMIT_PAGE, false, NULL },
-	{ "bonding", 0, true, "AF_XDP does little on a bond: name its members as ports instead" },
-	{ "team", 0, true, "AF_XDP does little on a team: name its members as ports instead" },
-	{ "bridge", 0, true, "AF_XDP is slow on a bridge: name its members as ports instead" },
-	{ "macvlan", 0, true, NULL },
-	{ "dummy", 0, true, NULL },
-	{ "ixgbe", 0, false, "hashes UDP on addresses only; for an even spread of VXLAN source ports: "
-			     "ethtool -N DEVICE rx-flow-hash udp4 sdfn" },
-	{ "igc", 0, false, "hashes UDP on addresses only; for an even spread of VXLAN source ports: "
-			   "ethtool -N DEVICE rx-flow-hash udp4 sdfn" },
+    {"veth", MTU_LIMIT_PAGE, true, NULL},
+    {"virtio_net", MTU_LIMIT_PAGE, false, NULL},
+    {"bonding", 0, true, "AF_XDP does little on a bond: name its members as ports instead"},
+    {"team", 0, true, "AF_XDP does little on a team: name its members as ports instead"},
+    {"bridge", 0, true, "AF_XDP is slow on a bridge: name its members as ports instead"},
+    {"macvlan", 0, true, NULL},
+    {"dummy", 0, true, NULL},
+    {"ixgbe", 0, false,
+     "hashes UDP on addresses only; for an even spread of VXLAN source ports: "
+     "ethtool -N DEV rx-flow-hash udp4 sdfn"},
+    {"igc", 0, false,
+     "hashes UDP on addresses only; for an even spread of VXLAN source ports: "
+     "ethtool -N DEV rx-flow-hash udp4 sdfn"},
 };
 
 static const struct driver *find_driver(const char *name)
@@ -51,6 +53,11 @@ uint32_t device_native_mtu_limit(const struct device *d)
 bool device_is_veth(const struct device *d)
 {
 	return strcmp(d->driver, "veth") == 0;
+}
+
+const char *device_peer(const struct device *d)
+{
+	return d->peer[0] ? d->peer : "PEER";
 }
 
 uint32_t device_mtu(const struct device *d)
@@ -77,10 +84,11 @@ static int find(struct device *d, const struct why *why)
 	}
 	d->ifindex = r ? r : netdev_ifindex(&d->netdev);
 	if (d->ifindex < 0)
-		return because(why, d->ifindex,
-			       "%s: no such device; `ip link` lists those there are, `missing: wait` "
-			       "waits for it",
-			       o->device);
+		return because(
+		    why, d->ifindex,
+		    "%s: no such device; `ip link` lists those there are, `missing: wait` "
+		    "waits for it",
+		    o->device);
 	netdev_driver(&d->netdev, d->driver);
 	return 0;
 }
@@ -99,11 +107,12 @@ static int set_mtu(struct device *d, const struct why *why)
 	int r;
 
 	if (mtu > MTU_LIMIT_CHUNK)
-		return because(why, -ERANGE,
-			       "%s: MTU %u is over the limit of %u (native mode of veth and virtio_net: "
-			       "%u); ip link set dev %s mtu %u, or set mtu: of the port",
-			       d->options->device, mtu, MTU_LIMIT_CHUNK, MTU_LIMIT_PAGE,
-			       d->options->device, device_native_mtu_limit(d));
+		return because(
+		    why, -ERANGE,
+		    "%s: MTU %u is over the limit of %u (native mode of veth and virtio_net: "
+		    "%u); ip link set dev %s mtu %u, or set mtu: of the port",
+		    d->options->device, mtu, MTU_LIMIT_CHUNK, MTU_LIMIT_PAGE, d->options->device,
+		    device_native_mtu_limit(d));
 	if (!d->options->mtu)
 		return 0;
 	r = saved_change(&d->saved, &d->netdev, NETDEV_MTU, mtu);
@@ -128,25 +137,26 @@ static int refuse_queues(const struct device *d, uint32_t have, uint32_t n, cons
 static int change_queues(struct device *d, enum netdev_key key, uint32_t max, uint32_t n,
 			 const struct why *why)
 {
-	const char *what = key == NETDEV_COMBINED  ? "combined" :
-			   key == NETDEV_RX_QUEUES ? "rx" :
-						     "tx";
+	const char *what = key == NETDEV_COMBINED    ? "combined"
+			   : key == NETDEV_RX_QUEUES ? "rx"
+						     : "tx";
 	int r;
 
 	if (n > max)
-		return because(why, -ENOSPC,
-			       "%s: has at most %u %s queues, and there are %u workers; set "
-			       "workers.cores to %u core%s%s",
-			       d->options->device, max, what, n, max, max == 1 ? "" : "s",
-			       device_is_veth(d) ? ", or make the veth with numrxqueues and numtxqueues" :
-						   "");
+		return because(
+		    why, -ENOSPC,
+		    "%s: has at most %u %s queues, and there are %u workers; set "
+		    "workers.cores to %u core%s%s",
+		    d->options->device, max, what, n, max, max == 1 ? "" : "s",
+		    device_is_veth(d) ? ", or make the veth with numrxqueues and numtxqueues" : "");
 	r = saved_change(&d->saved, &d->netdev, key, n);
 	if (r)
-		return because(why, -ENOSPC,
-			       "%s: setting %u %s queues, one a worker, failed: %s; stop what uses them "
-			       "and try: ethtool -L %s %s %u%s",
-			       d->options->device, n, what, strerror(-r), d->netdev.name, what, n,
-			       device_is_veth(d) ? " (the peer first, when it has an XDP program)" : "");
+		return because(
+		    why, -ENOSPC,
+		    "%s: setting %u %s queues, one a worker, failed: %s; stop what uses them "
+		    "and try: ethtool -L %s %s %u%s",
+		    d->options->device, n, what, strerror(-r), d->netdev.name, what, n,
+		    device_is_veth(d) ? " (the peer first, when it has an XDP program)" : "");
 	return 0;
 }
 
@@ -157,10 +167,11 @@ static int set_queues(struct device *d, uint32_t n, const struct why *why)
 	int r;
 
 	if (d->options->queues && d->options->queues != n)
-		return because(why, -ENOSPC,
-			       "%s: queues: %u, but there are %u workers, and every worker needs one; "
-			       "set queues: auto, or workers.cores to %u cores",
-			       d->options->device, d->options->queues, n, d->options->queues);
+		return because(
+		    why, -ENOSPC,
+		    "%s: queues: %u, but there are %u workers, and every worker needs one; "
+		    "set queues: auto, or workers.cores to %u cores",
+		    d->options->device, d->options->queues, n, d->options->queues);
 	if (netdev_channels(&d->netdev, &channels)) {
 		if (nl_link_by_index(d->ifindex, &link) || link.rx_queues == n)
 			return 0;
@@ -200,6 +211,32 @@ static int bring_up(struct device *d, const struct why *why)
 	return 0;
 }
 
+/* What a veth's peer does to frames before we see them. Of an internal port's it was set by us. */
+static void look_at_peer(struct device *d)
+{
+	uint32_t checksum_left = 0, tag_aside = 1;
+	struct netdev peer;
+
+	if (!device_is_veth(d))
+		return;
+	if (d->options->kind == PORT_INTERNAL) {
+		d->tag_taken = false;
+		return;
+	}
+	if (peer_open(d->ifindex, &peer))
+		return;
+	memcpy(d->peer, peer.name, sizeof(d->peer));
+	if (!netdev_get(&peer, NETDEV_TXVLAN, &tag_aside) && !tag_aside)
+		d->tag_taken = false;
+	if (!netdev_get(&peer, NETDEV_TX_CHECKSUM, &checksum_left) && checksum_left)
+		snprintf(d->warning, sizeof(d->warning),
+			 "its peer %s leaves checksums to hardware that does not exist: TCP and "
+			 "UDP from "
+			 "there arrive broken; there: ethtool -K %s tx off",
+			 d->peer, d->peer);
+	netdev_close(&peer);
+}
+
 static int make_ready(struct device *d, uint32_t n_workers, const struct why *why)
 {
 	const struct port_options *o = d->options;
@@ -214,13 +251,14 @@ static int make_ready(struct device *d, uint32_t n_workers, const struct why *wh
 		return because(why, r, "%s: its settings cannot be kept in %s: %s", o->device,
 			       o->run_dir, strerror(-r));
 	if (hint)
-		log_warn("%s: %s", o->device, hint);
+		snprintf(d->warning, sizeof(d->warning), "%s", hint);
 	r = set_mtu(d, why);
 	if (!r)
 		r = set_queues(d, n_workers, why);
 	if (r)
 		return r;
 	keep_tags_in_frames(d);
+	look_at_peer(d);
 	return bring_up(d, why);
 }
 

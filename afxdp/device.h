@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A port's netdev, made ready: ours alone, up, with as many queues as there are workers, handing over every
- * frame with its VLAN tag. device_close puts everything back.
+ * A port's netdev, made ready: ours alone, up, with as many queues as there are workers, handing
+ * over every frame with its VLAN tag. device_close puts everything back.
  *
  * Threads: control's.
  */
@@ -23,14 +23,17 @@
 
 struct device {
 	const struct port_options *options;
-	struct netdev netdev;	/* the end that we drive: of an internal port not the one it is named by */
+	struct netdev
+	    netdev; /* the end that we drive: of an internal port not the one it is named by */
 	int ifindex;
-	int promiscuous_fd;	/* -1: not */
+	int promiscuous_fd; /* -1: not */
 	char driver[32];
 	struct saved saved;
-	uint64_t rx_metadata;	/* RX_METADATA_*: what the driver tells a bound program */
-	bool rx_metadata_known;	/* the kernel said so; else a driver may have it all the same */
-	bool tag_taken;		/* a tag may be taken out of a frame before XDP sees it */
+	uint64_t rx_metadata;   /* RX_METADATA_*: what the driver tells a bound program */
+	bool rx_metadata_known; /* the kernel said so; else a driver may have it all the same */
+	bool tag_taken;         /* a tag may be taken out of a frame before XDP sees it */
+	char peer[16];          /* of a veth whose peer could be looked at; or empty */
+	char warning[200];      /* what will lose packets or more, and the cure; or empty */
 };
 
 /* 0 or -errno with a sentence, as port_open. On an error everything is as it was. */
@@ -39,9 +42,11 @@ int device_open(struct device *device, const struct port_options *options, uint3
 void device_close(struct device *device, bool gone);
 
 uint32_t device_mtu(const struct device *device);
-/* The largest MTU with which this driver takes a native XDP program; MTU_LIMIT_CHUNK where only the driver
- * knows. */
+/* The largest MTU with which this driver takes a native XDP program; MTU_LIMIT_CHUNK where only the
+ * driver knows. */
 uint32_t device_native_mtu_limit(const struct device *device);
+/* The peer's name for a sentence. */
+const char *device_peer(const struct device *device);
 /* Whether the driver is veth: what its peer is set to then counts as well. */
 bool device_is_veth(const struct device *device);
 

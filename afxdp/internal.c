@@ -110,13 +110,19 @@ static int set_mac(int ifindex, const struct mac *mac)
 	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
 }
 
-/* The host's stack is to complete its checksums itself (no hardware will), and to take bursts by NAPI. */
+/* The host's stack is to complete its checksums and put its VLAN tags into the frames itself (no
+ * hardware will), and to take bursts by NAPI. */
 static int set_host_end(const char *host, bool is_new, const struct why *why)
 {
 	static const struct {
 		enum netdev_key key;
 		uint32_t value;
-	} wanted[] = { { NETDEV_TX_CHECKSUM, 0 }, { NETDEV_GRO, 1 }, { NETDEV_UP, 1 } };
+	} wanted[] = {
+	    {NETDEV_TX_CHECKSUM, 0},
+	    {NETDEV_TXVLAN, 0},
+	    {NETDEV_GRO, 1},
+	    {NETDEV_UP, 1},
+	};
 	size_t n = ARRAY_SIZE(wanted) - (is_new ? 0 : 1);
 	struct netdev dev;
 	int r = netdev_open(&dev, host);
@@ -169,10 +175,11 @@ static int make(const char *host, const struct mac *mac, const struct why *why)
 	r = make_pair(host, our_name, mac);
 	if (r == -EEXIST) {
 		taken = nl_link_by_name(host, &ours) ? our_name : host;
-		return because(why, -EBUSY,
-			       "%s: a device %s exists that culvert did not make; give the internal port "
-			       "another name, or: ip link del %s",
-			       host, taken, taken);
+		return because(
+		    why, -EBUSY,
+		    "%s: a device %s exists that culvert did not make; give the internal port "
+		    "another name, or: ip link del %s",
+		    host, taken, taken);
 	}
 	if (r)
 		return because(why, r, "%s: making its veth pair failed: %s", host, strerror(-r));
@@ -198,8 +205,8 @@ static int reuse(const char *host, const struct mac *mac, const struct nl_link *
 	if (memcmp(&theirs.mac, mac, sizeof(*mac)) != 0) {
 		r = set_mac(theirs.ifindex, mac);
 		if (r)
-			return because(why, r, "%s: setting its MAC address failed: %s", theirs.name,
-				       strerror(-r));
+			return because(why, r, "%s: setting its MAC address failed: %s",
+				       theirs.name, strerror(-r));
 	}
 	return set_host_end(theirs.name, false, why);
 }

@@ -10,8 +10,8 @@
 #define META_HASH_L4 (1u << 2)	/* it covers ports */
 #define META_VLAN (1u << 3)	/* the driver took a tag out: tci and tpid */
 
-/* The last 16 bytes in front of the frame. cookie is drawn at every start of the daemon; the worker
- * clears it when it has read it, so that what an older packet left there is never taken for news. */
+/* The last 16 bytes in front of the frame. cookie is drawn at every start of the daemon; the
+ * worker clears it when it has read it, so that what an older packet left is never taken for news. */
 struct rx_meta {
 	unsigned int cookie;
 	unsigned int hash;

@@ -15,6 +15,9 @@
 
 #include "lib/bits.h"
 
+#define CHANNEL_TRIES 50
+#define CHANNEL_TRY_US 10000
+
 int netdev_open(struct netdev *dev, const char *name)
 {
 	memset(dev, 0, sizeof(*dev));
@@ -41,14 +44,14 @@ static int ask(const struct netdev *dev, unsigned long request, struct ifreq *if
 
 static int ethtool(const struct netdev *dev, void *command)
 {
-	struct ifreq ifr = { .ifr_data = command };
+	struct ifreq ifr = {.ifr_data = command};
 
 	return ask(dev, SIOCETHTOOL, &ifr);
 }
 
 static int get_mtu(const struct netdev *dev, uint32_t which, uint32_t *value)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 	int r = ask(dev, SIOCGIFMTU, &ifr);
 
 	*value = (uint32_t)ifr.ifr_mtu;
@@ -57,14 +60,14 @@ static int get_mtu(const struct netdev *dev, uint32_t which, uint32_t *value)
 
 static int set_mtu(const struct netdev *dev, uint32_t which, uint32_t value)
 {
-	struct ifreq ifr = { .ifr_mtu = (int)value };
+	struct ifreq ifr = {.ifr_mtu = (int)value};
 
 	return ask(dev, SIOCSIFMTU, &ifr);
 }
 
 static int get_up(const struct netdev *dev, uint32_t which, uint32_t *value)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 	int r = ask(dev, SIOCGIFFLAGS, &ifr);
 
 	*value = (ifr.ifr_flags & IFF_UP) != 0;
@@ -73,7 +76,7 @@ static int get_up(const struct netdev *dev, uint32_t which, uint32_t *value)
 
 static int set_up(const struct netdev *dev, uint32_t which, uint32_t value)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 	int r = ask(dev, SIOCGIFFLAGS, &ifr);
 
 	if (r)
@@ -84,7 +87,7 @@ static int set_up(const struct netdev *dev, uint32_t which, uint32_t value)
 
 static int get_flag(const struct netdev *dev, uint32_t flag, uint32_t *value)
 {
-	struct ethtool_value command = { .cmd = ETHTOOL_GFLAGS };
+	struct ethtool_value command = {.cmd = ETHTOOL_GFLAGS};
 	int r = ethtool(dev, &command);
 
 	*value = (command.data & flag) != 0;
@@ -93,7 +96,7 @@ static int get_flag(const struct netdev *dev, uint32_t flag, uint32_t *value)
 
 static int set_flag(const struct netdev *dev, uint32_t flag, uint32_t value)
 {
-	struct ethtool_value command = { .cmd = ETHTOOL_GFLAGS };
+	struct ethtool_value command = {.cmd = ETHTOOL_GFLAGS};
 	int r = ethtool(dev, &command);
 
 	if (r)
@@ -106,7 +109,7 @@ static int set_flag(const struct netdev *dev, uint32_t flag, uint32_t value)
 /* Offloads with a pair of commands of their own: @get, and @get + 1 to set. */
 static int get_value(const struct netdev *dev, uint32_t get, uint32_t *value)
 {
-	struct ethtool_value command = { .cmd = get };
+	struct ethtool_value command = {.cmd = get};
 	int r = ethtool(dev, &command);
 
 	*value = command.data != 0;
@@ -115,7 +118,7 @@ static int get_value(const struct netdev *dev, uint32_t get, uint32_t *value)
 
 static int set_value(const struct netdev *dev, uint32_t get, uint32_t value)
 {
-	struct ethtool_value command = { .cmd = get + 1, .data = value };
+	struct ethtool_value command = {.cmd = get + 1, .data = value};
 
 	return ethtool(dev, &command);
 }
@@ -125,23 +128,23 @@ _Static_assert(ETHTOOL_SGRO == ETHTOOL_GGRO + 1 && ETHTOOL_STXCSUM == ETHTOOL_GT
 
 static uint32_t *channel_field(struct ethtool_channels *c, uint32_t key)
 {
-	return key == NETDEV_COMBINED  ? &c->combined_count :
-	       key == NETDEV_RX_QUEUES ? &c->rx_count :
-					 &c->tx_count;
+	return key == NETDEV_COMBINED    ? &c->combined_count
+	       : key == NETDEV_RX_QUEUES ? &c->rx_count
+					 : &c->tx_count;
 }
 
 static int get_channel(const struct netdev *dev, uint32_t key, uint32_t *value)
 {
-	struct ethtool_channels command = { .cmd = ETHTOOL_GCHANNELS };
+	struct ethtool_channels command = {.cmd = ETHTOOL_GCHANNELS};
 	int r = ethtool(dev, &command);
 
 	*value = *channel_field(&command, key);
 	return r;
 }
 
-static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
+static int set_channel_once(const struct netdev *dev, uint32_t key, uint32_t value)
 {
-	struct ethtool_channels command = { .cmd = ETHTOOL_GCHANNELS };
+	struct ethtool_channels command = {.cmd = ETHTOOL_GCHANNELS};
 	int r = ethtool(dev, &command);
 
 	if (r)
@@ -151,21 +154,34 @@ static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
 	return ethtool(dev, &command);
 }
 
+/* A queue cannot go (EINVAL) while an AF_XDP socket has it, and a closed one has it a little
+ * longer. */
+static int set_channel(const struct netdev *dev, uint32_t key, uint32_t value)
+{
+	int r = set_channel_once(dev, key, value);
+
+	for (int try = 0; r == -EINVAL && try < CHANNEL_TRIES; try++) {
+		usleep(CHANNEL_TRY_US);
+		r = set_channel_once(dev, key, value);
+	}
+	return r;
+}
+
 static const struct {
 	const char *name;
 	int (*get)(const struct netdev *dev, uint32_t which, uint32_t *value);
 	int (*set)(const struct netdev *dev, uint32_t which, uint32_t value);
 	uint32_t which;
 } settings[NETDEV_KEYS] = {
-	[NETDEV_MTU] = { "mtu", get_mtu, set_mtu, 0 },
-	[NETDEV_COMBINED] = { "combined", get_channel, set_channel, NETDEV_COMBINED },
-	[NETDEV_RX_QUEUES] = { "rx-queues", get_channel, set_channel, NETDEV_RX_QUEUES },
-	[NETDEV_TX_QUEUES] = { "tx-queues", get_channel, set_channel, NETDEV_TX_QUEUES },
-	[NETDEV_RXVLAN] = { "rxvlan", get_flag, set_flag, ETH_FLAG_RXVLAN },
-	[NETDEV_TXVLAN] = { "txvlan", get_flag, set_flag, ETH_FLAG_TXVLAN },
-	[NETDEV_TX_CHECKSUM] = { "tx-checksum", get_value, set_value, ETHTOOL_GTXCSUM },
-	[NETDEV_GRO] = { "gro", get_value, set_value, ETHTOOL_GGRO },
-	[NETDEV_UP] = { "up", get_up, set_up, 0 },
+    [NETDEV_MTU] = {"mtu", get_mtu, set_mtu, 0},
+    [NETDEV_COMBINED] = {"combined", get_channel, set_channel, NETDEV_COMBINED},
+    [NETDEV_RX_QUEUES] = {"rx-queues", get_channel, set_channel, NETDEV_RX_QUEUES},
+    [NETDEV_TX_QUEUES] = {"tx-queues", get_channel, set_channel, NETDEV_TX_QUEUES},
+    [NETDEV_RXVLAN] = {"rxvlan", get_flag, set_flag, ETH_FLAG_RXVLAN},
+    [NETDEV_TXVLAN] = {"txvlan", get_flag, set_flag, ETH_FLAG_TXVLAN},
+    [NETDEV_TX_CHECKSUM] = {"tx-checksum", get_value, set_value, ETHTOOL_GTXCSUM},
+    [NETDEV_GRO] = {"gro", get_value, set_value, ETHTOOL_GGRO},
+    [NETDEV_UP] = {"up", get_up, set_up, 0},
 };
 
 const char *netdev_key_name(enum netdev_key key)
@@ -191,7 +207,7 @@ int netdev_set(const struct netdev *dev, enum netdev_key key, uint32_t value)
 
 int netdev_ifindex(const struct netdev *dev)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 	int r = ask(dev, SIOCGIFINDEX, &ifr);
 
 	return r ? r : ifr.ifr_ifindex;
@@ -199,16 +215,16 @@ int netdev_ifindex(const struct netdev *dev)
 
 int netdev_channels(const struct netdev *dev, struct netdev_channels *channels)
 {
-	struct ethtool_channels command = { .cmd = ETHTOOL_GCHANNELS };
+	struct ethtool_channels command = {.cmd = ETHTOOL_GCHANNELS};
 	int r = ethtool(dev, &command);
 
 	*channels = (struct netdev_channels){
-		.combined = command.combined_count,
-		.max_combined = command.max_combined,
-		.rx = command.rx_count,
-		.max_rx = command.max_rx,
-		.tx = command.tx_count,
-		.max_tx = command.max_tx,
+	    .combined = command.combined_count,
+	    .max_combined = command.max_combined,
+	    .rx = command.rx_count,
+	    .max_rx = command.max_rx,
+	    .tx = command.tx_count,
+	    .max_tx = command.max_tx,
 	};
 	return r;
 }
@@ -251,7 +267,7 @@ uint32_t netdev_rx_queues_in_use(const struct netdev *dev)
 
 void netdev_driver(const struct netdev *dev, char driver[static 32])
 {
-	struct ethtool_drvinfo command = { .cmd = ETHTOOL_GDRVINFO };
+	struct ethtool_drvinfo command = {.cmd = ETHTOOL_GDRVINFO};
 
 	driver[0] = 0;
 	if (!ethtool(dev, &command))
@@ -260,7 +276,7 @@ void netdev_driver(const struct netdev *dev, char driver[static 32])
 
 int netdev_mac(const struct netdev *dev, struct mac *mac)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 	int r = ask(dev, SIOCGIFHWADDR, &ifr);
 
 	memcpy(mac, ifr.ifr_hwaddr.sa_data, sizeof(*mac));
@@ -269,7 +285,7 @@ int netdev_mac(const struct netdev *dev, struct mac *mac)
 
 uint32_t netdev_speed_mbps(const struct netdev *dev)
 {
-	struct ethtool_cmd command = { .cmd = ETHTOOL_GSET };
+	struct ethtool_cmd command = {.cmd = ETHTOOL_GSET};
 	uint32_t speed;
 
 	if (ethtool(dev, &command))
@@ -280,14 +296,14 @@ uint32_t netdev_speed_mbps(const struct netdev *dev)
 
 bool netdev_link(const struct netdev *dev)
 {
-	struct ifreq ifr = { 0 };
+	struct ifreq ifr = {0};
 
 	return !ask(dev, SIOCGIFFLAGS, &ifr) && ifr.ifr_flags & IFF_RUNNING;
 }
 
 int netdev_promiscuous(int ifindex)
 {
-	const struct packet_mreq request = { .mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC };
+	const struct packet_mreq request = {.mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC};
 	/* Protocol 0: it receives nothing. */
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	int r;

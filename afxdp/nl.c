@@ -186,8 +186,8 @@ static int read_metadata_attr(const struct nlattr *attr, void *arg)
 
 	if (mnl_attr_get_type(attr) == NETDEV_DEV_RX_METADATA) {
 		answer->told = true;
-		answer->bits = mnl_attr_get_payload_len(attr) >= 8 ? mnl_attr_get_u64(attr) :
-								     mnl_attr_get_u32(attr);
+		answer->bits = mnl_attr_get_payload_len(attr) >= 8 ? mnl_attr_get_u64(attr)
+								   : mnl_attr_get_u32(attr);
 	}
 	return MNL_CB_OK;
 }
@@ -201,7 +201,7 @@ static int read_metadata(const struct nlmsghdr *message, void *arg)
 int nl_rx_metadata(int ifindex, uint64_t *bits)
 {
 	char buffer[MNL_NLMSG_HDRLEN + 256] ALIGNED_BUFFER;
-	struct metadata_answer answer = { 0 };
+	struct metadata_answer answer = {0};
 	struct nlmsghdr *message;
 	uint16_t family = 0;
 	int r;

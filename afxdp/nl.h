@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Short questions and orders to the kernel about a device, over netlink, each on a socket of its own. What
- * follows the kernel's news over time is ctrl's.
+ * Short questions and orders to the kernel about a device, over netlink, each on a socket of its
+ * own. What follows the kernel's news over time is ctrl's.
  *
  * Threads: control's.
  */
@@ -21,16 +21,16 @@
 struct nl_link {
 	int ifindex;
 	char name[16];
-	char kind[16];		/* "veth"; empty for hardware */
+	char kind[16]; /* "veth"; empty for hardware */
 	char alias[64];
-	int peer;		/* IFLA_LINK: for a veth the other end's ifindex; 0: none */
-	int peer_netns;		/* netnsid that peer lives in; -1: here */
-	uint32_t rx_queues;	/* that it was made with, not those in use */
+	int peer;           /* IFLA_LINK: for a veth the other end's ifindex; 0: none */
+	int peer_netns;     /* netnsid that peer lives in; -1: here */
+	uint32_t rx_queues; /* that it was made with, not those in use */
 	struct mac mac;
 };
 
-/* Sends @message on NETLINK protocol @bus and gives every answer to @answer (or NULL). 0 or -errno: the
- * kernel's own. */
+/* Sends @message on NETLINK protocol @bus and gives every answer to @answer (or NULL). 0 or -errno:
+ * the kernel's own. */
 int nl_ask(int bus, struct nlmsghdr *message, mnl_cb_t answer, void *arg);
 
 /* An rtnetlink link message in @buffer (MNL_SOCKET_BUFFER_SIZE bytes) for device @ifindex. */
@@ -41,8 +41,8 @@ int nl_link_by_name(const char *name, struct nl_link *link);
 int nl_link_by_index(int ifindex, struct nl_link *link);
 int nl_link_delete(int ifindex);
 
-/* What the driver can say of a received frame: RX_METADATA_* in @bits. -errno where the kernel does not tell
- * (before 6.8). */
+/* What the driver can say of a received frame: RX_METADATA_* in @bits. -errno where the kernel does
+ * not tell (before 6.8). */
 int nl_rx_metadata(int ifindex, uint64_t *bits);
 
 #endif

@@ -21,16 +21,16 @@ struct pcap_port {
 	const char *rx_path;
 	const char *tx_path;
 	bool loop;
-	uint64_t epoch_ns;	/* clock_ns() + epoch_ns is Unix time */
+	uint64_t epoch_ns; /* clock_ns() + epoch_ns is Unix time */
 	/* the reader */
-	pcap_t *rx;		/* NULL when preloaded, at the end, or without a file */
-	uint64_t pass_packets;	/* read since the beginning of the file */
-	uint8_t *memory;	/* preloaded: length (4 bytes) and bytes of each packet */
+	pcap_t *rx;            /* NULL when preloaded, at the end, or without a file */
+	uint64_t pass_packets; /* read since the beginning of the file */
+	uint8_t *memory;       /* preloaded: length (4 bytes) and bytes of each packet */
 	size_t memory_bytes;
 	size_t memory_room;
 	size_t memory_next;
 	char damage[PCAP_ERRBUF_SIZE];
-	bool done;		/* release: damage is written before */
+	bool done; /* release: damage is written before */
 	/* the writers, under the stream's own lock */
 	pcap_t *tx_dead;
 	pcap_dumper_t *tx;
@@ -38,7 +38,7 @@ struct pcap_port {
 };
 
 __attribute__((format(printf, 4, 5))) static int refuse(char *why, uint32_t why_bytes, int error,
-							 const char *fmt, ...)
+							const char *fmt, ...)
 {
 	va_list ap;
 
@@ -85,15 +85,17 @@ static int open_rx(struct pcap_port *p, struct stat *st, char *why, uint32_t why
 	p->rx = pcap_fopen_offline(file, text);
 	if (!p->rx) {
 		fclose(file);
-		return refuse(why, why_bytes, -EINVAL, "%s: not a capture file: %s", p->rx_path, text);
+		return refuse(why, why_bytes, -EINVAL, "%s: not a capture file: %s", p->rx_path,
+			      text);
 	}
 	link = pcap_datalink(p->rx);
 	if (link != DLT_EN10MB) {
 		name = pcap_datalink_val_to_name(link);
 		pcap_close(p->rx);
 		p->rx = NULL;
-		return refuse(why, why_bytes, -EINVAL, "%s: link type %s (%d), only Ethernet is understood",
-			      p->rx_path, name ? name : "unknown", link);
+		return refuse(why, why_bytes, -EINVAL,
+			      "%s: link type %s (%d), only Ethernet is understood", p->rx_path,
+			      name ? name : "unknown", link);
 	}
 	p->pass_packets = 0;
 	return 0;
@@ -109,7 +111,8 @@ static int open_tx(struct pcap_port *p, const struct stat *rx, char *why, uint32
 		return fd;
 	if (p->rx_path && st.st_dev == rx->st_dev && st.st_ino == rx->st_ino) {
 		close(fd);
-		return refuse(why, why_bytes, -EINVAL, "%s: rx and tx are the same file", p->tx_path);
+		return refuse(why, why_bytes, -EINVAL, "%s: rx and tx are the same file",
+			      p->tx_path);
 	}
 	file = ftruncate(fd, 0) < 0 ? NULL : fdopen(fd, "w");
 	p->tx_dead = pcap_open_dead(DLT_EN10MB, SNAPLEN_BYTES);
@@ -171,11 +174,11 @@ static int read_ahead(struct pcap_port *p, char *why, uint32_t why_bytes)
 	while ((got = read_packet(p, &data, &bytes)) == 1) {
 		if (p->memory_bytes + bytes > PCAP_PRELOAD_MAX_BYTES)
 			return refuse(why, why_bytes, -EFBIG,
-				      "%s: more than %llu MiB, too big for preload: true", p->rx_path,
-				      PCAP_PRELOAD_MAX_BYTES >> 20);
+				      "%s: more than %llu MiB, too big for preload: true",
+				      p->rx_path, PCAP_PRELOAD_MAX_BYTES >> 20);
 		if (!remember(p, data, bytes))
-			return refuse(why, why_bytes, -ENOMEM, "%s: out of memory for preload: true",
-				      p->rx_path);
+			return refuse(why, why_bytes, -ENOMEM,
+				      "%s: out of memory for preload: true", p->rx_path);
 	}
 	if (got < 0)
 		snprintf(p->damage, sizeof(p->damage), "%s", pcap_geterr(p->rx));

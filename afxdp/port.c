@@ -18,12 +18,14 @@
 #include "dataplane/pool.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
+#include "lib/log.h"
 
 #ifndef SOL_XDP
 #define SOL_XDP 283
 #endif
 
-/* Frames that a worker needs beside those of its ports: bursts and their copies, between two rings. */
+/* Frames that a worker needs beside those of its ports: bursts and their copies, between two rings.
+ */
 #define FRAMES_SPARE 1024
 /* How long a closing port waits for what the device has still to send. */
 #define DRAIN_TRIES 20
@@ -31,7 +33,8 @@
 
 static void sleep_ns(uint64_t ns)
 {
-	const struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+	const struct timespec t = {.tv_sec = (time_t)(ns / NS_PER_S),
+				   .tv_nsec = (long)(ns % NS_PER_S)};
 
 	nanosleep(&t, NULL);
 }
@@ -81,7 +84,8 @@ void port_reap(void)
 	}
 }
 
-/* Before an index is used again: else the frames of the old port could not be told from those of the new. */
+/* Before an index is used again: else the frames of the old port could not be told from those of
+ * the new. */
 static void reap_index(uint16_t index)
 {
 	struct limbo **at = &limbo;
@@ -110,10 +114,10 @@ static void bring_frames_home(const struct port *p, bool in_use)
 		return;
 	}
 	*l = (struct limbo){
-		.next = limbo,
-		.until_ns = clock_ns() + ZERO_COPY_SETTLE_NS,
-		.index = p->options.index,
-		.n_workers = p->n_workers,
+	    .next = limbo,
+	    .until_ns = clock_ns() + ZERO_COPY_SETTLE_NS,
+	    .index = p->options.index,
+	    .n_workers = p->n_workers,
 	};
 	memcpy(l->worker, p->worker, sizeof(l->worker));
 	limbo = l;
@@ -149,6 +153,8 @@ static int open_device(struct port *p, const struct why *why)
 	r = port_open_sockets(p, why);
 	if (r)
 		goto err_program;
+	if (p->device.warning[0])
+		log_warn("%s: %s", p->options.device, p->device.warning);
 	return 0;
 
 err_program:
@@ -186,10 +192,10 @@ static const struct {
 	const char *name;
 	int (*open)(struct port *p, const struct why *why);
 } kinds[] = {
-	[PORT_NETDEV] = { "netdev", open_device },
-	[PORT_INTERNAL] = { "internal", open_device },
-	[PORT_PCAP] = { "pcap", open_pcap },
-	[PORT_SINK] = { "sink", open_sink },
+    [PORT_NETDEV] = {"netdev", open_device},
+    [PORT_INTERNAL] = {"internal", open_device},
+    [PORT_PCAP] = {"pcap", open_pcap},
+    [PORT_SINK] = {"sink", open_sink},
 };
 
 static bool has_device(const struct port *p)
@@ -229,8 +235,8 @@ int port_open(const struct port_options *options, struct worker *const *workers,
 {
 	char spare[256];
 	const struct why why = {
-		.text = why_bytes ? why_text : spare,
-		.bytes = why_bytes ? why_bytes : sizeof(spare),
+	    .text = why_bytes ? why_text : spare,
+	    .bytes = why_bytes ? why_bytes : sizeof(spare),
 	};
 	struct port *p;
 	int r;
@@ -262,7 +268,8 @@ static void drain(const struct port_queue *q)
 		struct xsk_ring_cons completion = q->completion;
 
 		unsent = q->tx.cached_prod - load_acquire(q->tx.consumer);
-		taken = q->tx_outstanding + q->tx_staged - min_of(unsent, q->tx_outstanding + q->tx_staged);
+		taken = q->tx_outstanding + q->tx_staged -
+			min_of(unsent, q->tx_outstanding + q->tx_staged);
 		if (!taken || xsk_cons_nb_avail(&completion, taken) >= taken)
 			return;
 		sleep_ns(DRAIN_TRY_NS);
@@ -315,6 +322,7 @@ static void device_info(struct port *p, struct port_info *info)
 	memcpy(info->driver, d->driver, sizeof(info->driver));
 	memcpy(info->program_why, p->program_why, sizeof(info->program_why));
 	memcpy(info->mode_why, p->mode_why, sizeof(info->mode_why));
+	memcpy(info->warning, d->warning, sizeof(info->warning));
 	if (p->options.kind != PORT_INTERNAL)
 		return;
 	/* The MAC address that others see. */
@@ -342,7 +350,7 @@ void port_kernel_stats(struct port *p, struct port_kernel_stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	for (uint32_t i = 0; i < p->n_workers; i++) {
-		struct xdp_statistics s = { 0 };
+		struct xdp_statistics s = {0};
 		socklen_t bytes = sizeof(s);
 
 		if (p->queue[i].fd < 0 ||
@@ -367,7 +375,8 @@ void port_set_vlans(struct port *p, const uint64_t vlans[64])
 
 int port_set_vnis(struct port *p, const uint32_t *vnis, uint32_t n_vnis)
 {
-	return p->steer && p->options.unknown_vni_kernel ? steer_set_vnis(p->steer, vnis, n_vnis) : 0;
+	return p->steer && p->options.unknown_vni_kernel ? steer_set_vnis(p->steer, vnis, n_vnis)
+							 : 0;
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -381,7 +390,7 @@ static bool ends_with(const char *name, const char *suffix)
 static void clear_program(const char *name)
 {
 	char text[256], device[256];
-	const struct why why = { .text = text, .bytes = sizeof(text) };
+	const struct why why = {.text = text, .bytes = sizeof(text)};
 	unsigned int ifindex;
 
 	snprintf(device, sizeof(device), "%.*s", (int)(strlen(name) - strlen(SAVED_SUFFIX)), name);
@@ -400,7 +409,8 @@ int port_cleanup(const char *run_dir, bool keep_internal)
 	if (!dir)
 		return 0;
 	while ((entry = readdir(dir))) {
-		if (snprintf(path, sizeof(path), "%s/%s", run_dir, entry->d_name) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s", run_dir, entry->d_name) >=
+		    (int)sizeof(path))
 			continue;
 		if (ends_with(entry->d_name, SAVED_SUFFIX)) {
 			clear_program(entry->d_name);
@@ -416,9 +426,8 @@ int port_cleanup(const char *run_dir, bool keep_internal)
 const char *port_mode_name(enum port_mode mode)
 {
 	static const char *const names[] = {
-		[MODE_AUTO] = "auto",	  [MODE_ZERO_COPY] = "zero-copy",
-		[MODE_NATIVE] = "native", [MODE_SKB] = "skb",
-		[MODE_NONE] = "none",
+	    [MODE_AUTO] = "auto", [MODE_ZERO_COPY] = "zero-copy", [MODE_NATIVE] = "native",
+	    [MODE_SKB] = "skb",   [MODE_NONE] = "none",
 	};
 
 	return names[mode];

@@ -28,7 +28,7 @@ static void refill(struct pool *pool, struct port_queue *q)
 	q->fill_missing -= n;
 }
 
-/* A zero-copy driver that ran out of FILL entries sleeps until it is told that there are new ones. */
+/* A zero-copy driver that ran out of FILL entries sleeps until it is told that there are more. */
 static void wake_fill(struct port_queue *q)
 {
 	if (q->zero_copy && q->need_wakeup && xsk_ring_prod__needs_wakeup(&q->fill))
@@ -51,10 +51,12 @@ static void reject(struct pool *pool, struct port_queue *q, const struct xdp_des
 		pool_give(pool, (uint32_t)(d->addr / FRAME_BYTES));
 }
 
-/* A tag that is no 802.1Q tag belongs to the network: it goes back to where the driver took it from. */
+/* A tag that is no 802.1Q tag belongs to the network: it goes back to where the driver took it
+ * from. */
 static void put_tag_back(struct packet *p, uint16_t tpid, uint16_t tci)
 {
-	uint8_t tag[VLAN_BYTES] = { (uint8_t)(tpid >> 8), (uint8_t)tpid, (uint8_t)(tci >> 8), (uint8_t)tci };
+	uint8_t tag[VLAN_BYTES] = {(uint8_t)(tpid >> 8), (uint8_t)tpid, (uint8_t)(tci >> 8),
+				   (uint8_t)tci};
 
 	p->data -= VLAN_BYTES;
 	p->len += VLAN_BYTES;
@@ -103,7 +105,8 @@ static void start_packet(struct packet *p, uint8_t *data, uint32_t bytes, uint16
 	};
 }
 
-static uint64_t rx_xsk(struct lane *lane, struct port_queue *q, uint32_t cookie, struct burst *burst)
+static uint64_t rx_xsk(struct lane *lane, struct port_queue *q, uint32_t cookie,
+		       struct burst *burst)
 {
 	struct pool *pool = lane->pool;
 	uint64_t bytes = 0;
@@ -160,9 +163,9 @@ unsigned int rx(struct lane *lane, struct port_queue *q, uint32_t cookie, struct
 	uint64_t bytes;
 
 	burst->n = 0;
-	bytes = q->kind == QUEUE_XSK  ? rx_xsk(lane, q, cookie, burst) :
-		q->kind == QUEUE_PCAP ? rx_pcap(lane, q, burst) :
-					0;
+	bytes = q->kind == QUEUE_XSK    ? rx_xsk(lane, q, cookie, burst)
+		: q->kind == QUEUE_PCAP ? rx_pcap(lane, q, burst)
+					: 0;
 	if (burst->n) {
 		counter_add(&c->rx_packets, burst->n);
 		counter_add(&c->rx_bytes, bytes);

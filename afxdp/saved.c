@@ -16,8 +16,9 @@ static void print(FILE *f, const struct saved *saved)
 {
 	char mac[MAC_TEXT_BYTES];
 
-	fprintf(f, "# culvert: what this device was set to before; removed once that is put back\n"
-		   "device %s\nifindex %d\nmac %s\n",
+	fprintf(f,
+		"# culvert: what this device was set to before; removed once that is put back\n"
+		"device %s\nifindex %d\nmac %s\n",
 		saved->device, saved->ifindex, mac_format(&saved->mac, mac));
 	for (int key = 0; key < NETDEV_KEYS; key++)
 		if (saved->known >> key & 1)
@@ -134,8 +135,7 @@ int saved_open(struct saved *saved, const char *run_dir, const struct netdev *de
 	return 0;
 }
 
-int saved_change(struct saved *saved, const struct netdev *dev, enum netdev_key key,
-		 uint32_t value)
+int saved_change(struct saved *saved, const struct netdev *dev, enum netdev_key key, uint32_t value)
 {
 	uint32_t now;
 	int r = netdev_get(dev, key, &now);

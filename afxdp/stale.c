@@ -20,7 +20,7 @@
 
 static int program_name(uint32_t id, char name[static BPF_OBJ_NAME_LEN])
 {
-	struct bpf_prog_info info = { 0 };
+	struct bpf_prog_info info = {0};
 	uint32_t bytes = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(id);
 	int r;
@@ -39,7 +39,7 @@ static uint32_t find_link(int ifindex, uint32_t id)
 	uint32_t link = 0;
 
 	while (!bpf_link_get_next_id(link, &link)) {
-		struct bpf_link_info info = { 0 };
+		struct bpf_link_info info = {0};
 		uint32_t bytes = sizeof(info);
 		int fd = bpf_link_get_fd_by_id(link);
 
@@ -129,13 +129,14 @@ static int take_off(int ifindex, const char *device, uint32_t id, uint32_t flags
 
 	if (pid)
 		return because(why, -EAGAIN,
-			       "%s: another culvertd (pid %d) runs on it; stop that one first", device,
-			       pid);
+			       "%s: another culvertd (pid %d) runs on it; stop that one first",
+			       device, pid);
 	r = link ? detach_link(link) : bpf_xdp_detach(ifindex, flags, NULL);
 	if (r)
-		return because(why, -EAGAIN,
-			       "%s: culvert's XDP program %u of an earlier run cannot be taken off: %s",
-			       device, id, strerror(-r));
+		return because(
+		    why, -EAGAIN,
+		    "%s: culvert's XDP program %u of an earlier run cannot be taken off: %s",
+		    device, id, strerror(-r));
 	log_info("%s: took off the XDP program (id %u) of an earlier run", device, id);
 	return 0;
 }
@@ -150,10 +151,11 @@ static int clear_one(int ifindex, const char *device, uint32_t id, uint32_t flag
 		return 0;
 	if (strncmp(name, OUR_PREFIX, strlen(OUR_PREFIX)) == 0)
 		return take_off(ifindex, device, id, flags, why);
-	return because(why, -EBUSY,
-		       "%s: the XDP program '%s' (id %u) is on it and is not culvert's; take it off: "
-		       "ip link set dev %s xdp%s off",
-		       device, name, id, device, flags == XDP_FLAGS_SKB_MODE ? "generic" : "");
+	return because(
+	    why, -EBUSY,
+	    "%s: the XDP program '%s' (id %u) is on it and is not culvert's; take it off: "
+	    "ip link set dev %s xdp%s off",
+	    device, name, id, device, flags == XDP_FLAGS_SKB_MODE ? "generic" : "");
 }
 
 int steer_clear(int ifindex, const char *device, const struct why *why)

@@ -2,11 +2,12 @@
 /*
  * The XDP program of every port. It gives one of two answers:
  *   pass    the frame is the kernel's: XDP_PASS
- *   worker  it is ours: to the AF_XDP socket of this queue, with what the driver knows of it in front
- * A frame that is ours and finds no socket is dropped and counted: it must not leak into the host.
+ *   worker  it is ours: to the AF_XDP socket of this queue, with what the driver knows of it in
+ * front A frame that is ours and finds no socket is dropped and counted: it must not leak into the
+ * host.
  *
- * Two programs in one object, of which the loader takes one: culvert_bound is bound to its device and
- * may call the driver's metadata kfuncs; culvert_plain runs everywhere, without them.
+ * Two programs in one object, of which the loader takes one: culvert_bound is bound to its device
+ * and may call the driver's metadata kfuncs; culvert_plain runs everywhere, without them.
  */
 #include <stdbool.h>
 
@@ -32,12 +33,12 @@ enum xdp_rss_hash_type {
 
 extern int bpf_xdp_metadata_rx_hash(const struct xdp_md *ctx, __u32 *hash,
 				    enum xdp_rss_hash_type *type) __ksym __weak;
-extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *tpid, __u16 *tci)
-	__ksym __weak;
+extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *tpid,
+					__u16 *tci) __ksym __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_XSKMAP);
-	__uint(max_entries, 1);	/* one a queue; the loader knows how many */
+	__uint(max_entries, 1); /* one a queue; the loader knows how many */
 	__type(key, __u32);
 	__type(value, __u32);
 } xsks SEC(".maps");
@@ -53,7 +54,7 @@ struct {
 /* Fixed at load: the verifier removes what is off. */
 const volatile __u32 cookie;
 const volatile bool want_hash;
-const volatile bool want_vlan;		/* the kernel has the kfunc */
+const volatile bool want_vlan; /* the kernel has the kfunc */
 const volatile bool underlay;
 const volatile bool rest_kernel;
 const volatile bool unknown_vni_kernel;
@@ -81,10 +82,11 @@ struct vlan_header {
 struct vxlan_header {
 	__u8 flags;
 	__u8 reserved[3];
-	__be32 vni;		/* << 8 */
+	__be32 vni; /* << 8 */
 };
 
-/* 01:80:c2:00:00:00 to :0f, IEEE 802.1Q table 8-1: LLDP, LACP, spanning tree. No bridge forwards them. */
+/* 01:80:c2:00:00:00 to :0f, IEEE 802.1Q table 8-1: LLDP, LACP, spanning tree. No bridge forwards
+ * them. */
 static __always_inline bool is_reserved(const struct ethhdr *eth)
 {
 	const __be16 *mac = (const void *)eth->h_dest;
@@ -143,8 +145,8 @@ static __always_inline bool is_our_ipv4(const struct iphdr *ip, const void *end)
 
 static __always_inline bool is_our_ipv6(const struct ipv6hdr *ip, const void *end)
 {
-	return (const void *)(ip + 1) <= end && ip->nexthdr == IPPROTO_UDP && is_local6(&ip->daddr) &&
-	       is_our_udp((const void *)(ip + 1), end);
+	return (const void *)(ip + 1) <= end && ip->nexthdr == IPPROTO_UDP &&
+	       is_local6(&ip->daddr) && is_our_udp((const void *)(ip + 1), end);
 }
 
 /* On an underlay device: VXLAN to one of our addresses, and not on a VLAN of somebody else's. */
@@ -159,7 +161,8 @@ static __always_inline bool is_our_vxlan(const struct ethhdr *eth, const void *e
 }
 
 /* The VLAN that the port's map would look up: 802.1Q only, 0 without a tag. */
-static __always_inline __u32 vid_of(const struct ethhdr *eth, const void *end, const struct tag *tag)
+static __always_inline __u32 vid_of(const struct ethhdr *eth, const void *end,
+				    const struct tag *tag)
 {
 	const struct vlan_header *vlan = (const void *)(eth + 1);
 
@@ -170,16 +173,21 @@ static __always_inline __u32 vid_of(const struct ethhdr *eth, const void *end, c
 	return 0;
 }
 
-static __always_inline bool is_ours(const struct ethhdr *eth, const void *end, const struct tag *tag)
+static __always_inline bool is_ours(const struct ethhdr *eth, const void *end,
+				    const struct tag *tag)
 {
-	__u32 vid;
+	__u32 vid, word;
 
 	if (underlay)
 		return is_our_vxlan(eth, end, tag);
 	if (!rest_kernel)
 		return true;
 	vid = vid_of(eth, end, tag);
-	return vlans[vid / 64 & 63] >> (vid % 64) & 1;
+	word = vid / 64;
+	/* The compiler knows that word is below 64, the verifier (6.1) forgets it over a byte swap.
+	 */
+	barrier_var(word);
+	return vlans[word & 63] >> (vid % 64) & 1;
 }
 
 static __always_inline __u16 hash_flags(enum xdp_rss_hash_type type)

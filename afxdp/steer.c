@@ -16,7 +16,7 @@
 #include "steer.skel.h"
 
 #ifndef BPF_F_XDP_DEV_BOUND_ONLY
-#define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6)	/* 6.3 */
+#define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6) /* 6.3 */
 #endif
 
 struct steer {
@@ -58,9 +58,9 @@ static void ask_kernel_kfuncs(void)
 	if (libbpf_get_error(btf))
 		return;
 	kernel_kfuncs.hash =
-		btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_hash", BTF_KIND_FUNC) > 0;
+	    btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_hash", BTF_KIND_FUNC) > 0;
 	kernel_kfuncs.vlan =
-		btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_vlan_tag", BTF_KIND_FUNC) > 0;
+	    btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_vlan_tag", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 }
 
@@ -81,7 +81,7 @@ static int set_local(struct steer_bpf__rodata *fixed, const struct steer_options
 	for (uint32_t i = 0; i < o->n_local; i++) {
 		const struct ip *ip = &o->local[i];
 
-		if (fixed->n_local4 == STEER_LOCAL_MAX || fixed->n_local6 == STEER_LOCAL_MAX)
+		if ((ip_is_v4(ip) ? fixed->n_local4 : fixed->n_local6) == STEER_LOCAL_MAX)
 			return -E2BIG;
 		if (ip_is_v4(ip))
 			memcpy(&fixed->local4[fixed->n_local4++], ip_v4_bytes(ip), 4);
@@ -119,27 +119,34 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (o->bound)
 		return because(why, error, "%s: the driver takes no device-bound XDP program: %s",
 			       o->device, strerror(-error));
-	if (error == -EPERM || error == -EACCES)
+	if (error == -EPERM)
 		return because(why, error,
 			       "%s: loading the XDP program is not allowed: run as root, or give "
 			       "culvertd CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW",
 			       o->device);
 	if (error == -E2BIG)
-		return because(why, error, "%s: more than %d VTEP addresses of one family", o->device,
-			       STEER_LOCAL_MAX);
-	return because(why, error, "%s: loading the XDP program failed: %s; needs Linux 6.1 or later "
-				   "with CONFIG_XDP_SOCKETS and CONFIG_DEBUG_INFO_BTF",
+		return because(why, error, "%s: more than %d VTEP addresses of one family",
+			       o->device, STEER_LOCAL_MAX);
+	if (error == -EACCES)
+		return because(
+		    why, error,
+		    "%s: this kernel's verifier refuses the XDP program, which is a fault in "
+		    "culvert: please report what log: {level: debug} says",
+		    o->device);
+	return because(why, error,
+		       "%s: loading the XDP program failed: %s; needs Linux 6.1 or later "
+		       "with CONFIG_XDP_SOCKETS and CONFIG_DEBUG_INFO_BTF",
 		       o->device, strerror(-error));
 }
 
-int steer_load(const struct steer_options *options, struct steer **steer_out,
-	       const struct why *why)
+int steer_load(const struct steer_options *options, struct steer **steer_out, const struct why *why)
 {
 	struct steer *steer;
 	int r;
 
 	if (options->bound && !steer_kernel_has_hash())
-		return because(why, -EOPNOTSUPP, "this kernel has no XDP metadata kfuncs (since 6.3)");
+		return because(why, -EOPNOTSUPP,
+			       "this kernel has no XDP metadata kfuncs (since 6.3)");
 	libbpf_set_print(print_as_debug);
 	steer = calloc(1, sizeof(*steer));
 	if (!steer)
@@ -151,8 +158,8 @@ int steer_load(const struct steer_options *options, struct steer **steer_out,
 		r = -errno;
 		goto err;
 	}
-	steer->program = options->bound ? steer->bpf->progs.culvert_bound :
-					  steer->bpf->progs.culvert_plain;
+	steer->program =
+	    options->bound ? steer->bpf->progs.culvert_bound : steer->bpf->progs.culvert_plain;
 	r = configure(steer, options);
 	if (!r)
 		r = steer_bpf__load(steer->bpf);
@@ -170,7 +177,8 @@ err:
 
 int steer_attach(struct steer *steer, bool skb)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = skb ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+	LIBBPF_OPTS(bpf_link_create_opts, opts,
+		    .flags = skb ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
 	int fd = bpf_link_create(steer_program_fd(steer), steer->ifindex, BPF_XDP, &opts);
 
 	if (fd < 0)

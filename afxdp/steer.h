@@ -2,9 +2,10 @@
 /*
  * The loader of steer.bpf.c: one instance of the program on one device.
  *
- * Life: steer_clear (whatever a killed predecessor left), steer_load, steer_attach, steer_set_socket for
- * each queue, steer_close. The program hangs on a bpf_link: when the process dies it goes with it.
- * Threads: control's. The program reads vlans while control writes them: word by word.
+ * Life: steer_clear (whatever a killed predecessor left), steer_load, steer_attach,
+ * steer_set_socket for each queue, steer_close. The program hangs on a bpf_link: when the process
+ * dies it goes with it. Threads: control's. The program reads vlans while control writes them: word
+ * by word.
  */
 #ifndef AFXDP_STEER_H
 #define AFXDP_STEER_H
@@ -20,31 +21,31 @@ struct steer_options {
 	const char *device;
 	int ifindex;
 	uint32_t n_queues;
-	uint32_t cookie;	/* of rx_meta */
-	bool bound;		/* culvert_bound, with metadata kfuncs; else culvert_plain */
+	uint32_t cookie; /* of rx_meta */
+	bool bound;      /* culvert_bound, with metadata kfuncs; else culvert_plain */
 	bool want_hash;
 	bool underlay;
 	bool rest_kernel;
 	bool unknown_vni_kernel;
-	const uint64_t *vlans;	/* 64 words */
+	const uint64_t *vlans; /* 64 words */
 	const struct ip *local;
 	uint32_t n_local;
-	uint16_t vxlan_port;	/* host order */
+	uint16_t vxlan_port; /* host order */
 	const uint32_t *vnis;
 	uint32_t n_vnis;
 };
 
 struct steer;
 
-/* Takes XDP programs of ours off @ifindex that no live process holds. 0 when the device is free then, -EBUSY
- * with a sentence that names whose program is there. */
+/* Takes XDP programs of ours off @ifindex that no live process holds. 0 when the device is free
+ * then, -EBUSY with a sentence that names whose program is there. */
 int steer_clear(int ifindex, const char *device, const struct why *why);
 
-/* 0, or -errno with a sentence: the kernel has no metadata kfuncs, the driver does not take bound programs,
- * rights are missing, ... */
+/* 0, or -errno with a sentence: the kernel has no metadata kfuncs, the driver does not take bound
+ * programs, rights are missing, ... */
 int steer_load(const struct steer_options *options, struct steer **steer, const struct why *why);
-/* In the driver (native), or in the stack (@skb). The kernel's own -errno, without a sentence: what it means
- * depends on the device. */
+/* In the driver (native), or in the stack (@skb). The kernel's own -errno, without a sentence: what
+ * it means depends on the device. */
 int steer_attach(struct steer *steer, bool skb);
 /* Takes the program off. Accepts NULL. */
 void steer_close(struct steer *steer);

@@ -9,8 +9,9 @@
 
 /* Frames that one sendto moves in copy mode (the kernel's TX_BATCH_SIZE). */
 #define COPY_KICK_FRAMES 32
-/* Kicks for one queue in one loop: what is left waits, so that receiving goes on meanwhile. */
-#define KICKS_MAX 4
+/* Kicks for one queue in one loop, 512 frames: more than a loop brings it unless eight ports send
+ * to it at once. What is left waits, so that receiving goes on. */
+#define KICKS_MAX 16
 
 static bool send_xsk(struct tx_ports *ports, struct pool *pool, struct port_queue *q,
 		     const struct packet *p)
@@ -45,7 +46,8 @@ static void send_packet(struct lane *lane, struct tx_ports *ports, struct packet
 		counter_add(tx_full, 1);
 		drop_packet(p, DROP_TX_FULL, p->egress);
 	} else {
-		if (q->kind == QUEUE_PCAP && !pcap_port_write(q->pcap, p->data, p->len, lane->now_ns))
+		if (q->kind == QUEUE_PCAP &&
+		    !pcap_port_write(q->pcap, p->data, p->len, lane->now_ns))
 			drop_packet(p, DROP_PORT_DOWN, p->egress);
 		else
 			pool_give(lane->pool, pool_frame_of(lane->pool, p->data));
@@ -94,9 +96,10 @@ static uint32_t not_taken(const struct port_queue *q)
 }
 
 /*
- * EAGAIN in copy mode means "32 frames sent, there are more" as well as "no room now"; EBUSY that the
- * device refused one frame. Anything else (ENOBUFS, ENETDOWN, ENXIO when the device is gone) cannot be
- * helped by asking again at once: the descriptors stay where they are and the next loop asks again.
+ * EAGAIN in copy mode means "32 frames sent, there are more" as well as "no room now"; EBUSY that
+ * the device refused one frame. Anything else (ENOBUFS, ENETDOWN, ENXIO when the device is gone)
+ * cannot be helped by asking again at once: the descriptors stay where they are and the next loop
+ * asks again.
  */
 static void kick(struct port_queue *q, uint32_t waiting)
 {
@@ -132,7 +135,7 @@ static uint32_t complete(struct port_queue *q, struct pool *pool)
 
 struct tx_state tx_progress(struct tx_ports *ports, struct pool *pool)
 {
-	struct tx_state state = { 0 };
+	struct tx_state state = {0};
 	uint32_t i = 0;
 
 	while (i < ports->n_active) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An error and its sentence in one statement: whoever makes the failing call says what and the cure.
+ * An error and its sentence in one statement: whoever makes the failing call says what and the
+ * cure.
  */
 #ifndef AFXDP_WHY_H
 #define AFXDP_WHY_H
@@ -16,8 +17,8 @@ struct why {
 };
 
 /* Writes the sentence, cut to the room there is, and returns @error. */
-__attribute__((format(printf, 3, 4)))
-static inline int because(const struct why *why, int error, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static inline int because(const struct why *why, int error,
+								const char *fmt, ...)
 {
 	va_list ap;
 

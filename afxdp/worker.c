@@ -20,8 +20,9 @@
 #define RESOLVE_EVENTS 256
 /* How long an adaptive worker goes on polling without a packet before it sleeps. */
 #define SPIN_NS (100 * NS_PER_US)
-/* The longest sleep with nothing to do, and the sleeps while something is owed: the kernel has not taken
- * all descriptors, or the pool was too empty to fill FILL, and no event will tell when that ends. */
+/* The longest sleep with nothing to do, and the sleeps while something is owed: the kernel has not
+ * taken all descriptors, or the pool was too empty to fill FILL, and no event will tell when that
+ * ends. */
 #define SLEEP_NS NS_PER_S
 #define NAP_MIN_NS (50 * NS_PER_US)
 #define NAP_MAX_NS (20 * NS_PER_MS)
@@ -79,8 +80,8 @@ void worker_call(struct worker *w, void (*fn)(struct worker *, void *), void *ar
 		;
 }
 
-/* Tells control that a ring has something, but not in every loop: a flood of new MACs must not become a
- * flood of system calls. @now: do not put it off, the worker is about to sleep. */
+/* Tells control that a ring has something, but not in every loop: a flood of new MACs must not
+ * become a flood of system calls. @now: do not put it off, the worker is about to sleep. */
 static void tell_control(struct worker *w, bool now)
 {
 	if (w->learn_events.head != w->learn_seen || w->resolve_events.head != w->resolve_seen) {
@@ -144,8 +145,8 @@ static void flush_files(struct worker *w)
 			pcap_port_flush(w->tx.queue[i]->pcap);
 }
 
-/* How long to sleep. Naps get longer as long as nothing moves: a peer that never takes its packets must
- * not cost a core. */
+/* How long to sleep. Naps get longer as long as nothing moves: a peer that never takes its packets
+ * must not cost a core. */
 static uint64_t sleep_length(struct worker *w, bool owed)
 {
 	uint64_t ns = w->nap_ns;
@@ -157,19 +158,21 @@ static uint64_t sleep_length(struct worker *w, bool owed)
 }
 
 /*
- * Sleeps until a socket has packets or control calls. Nothing is lost in between: ppoll looks at every
- * ring and at wake_fd (both level-triggered) after it has queued itself on them.
+ * Sleeps until a socket has packets or control calls. Nothing is lost in between: ppoll looks at
+ * every ring and at wake_fd (both level-triggered) after it has queued itself on them.
  */
 static void worker_sleep(struct worker *w, uint64_t ns)
 {
-	struct timespec timeout = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+	struct timespec timeout = {.tv_sec = (time_t)(ns / NS_PER_S),
+				   .tv_nsec = (long)(ns % NS_PER_S)};
 	uint32_t i;
 
 	rcu_thread_offline();
 	if (ppoll(w->sleep_on, w->n_sleep_on, &timeout, NULL) > 0) {
 		if (w->sleep_on[0].revents)
 			drain_fd(w->wake_fd);
-		/* The device of this socket is gone; until it is detached it must not end every sleep. */
+		/* The device of this socket is gone; until it is detached it must not end every
+		 * sleep. */
 		for (i = 1; i < w->n_sleep_on; i++)
 			if (w->sleep_on[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				w->sleep_on[i].fd = -1;
@@ -234,12 +237,12 @@ static void list_sleepers(struct worker *w)
 {
 	uint32_t i;
 
-	w->sleep_on[0] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	w->sleep_on[0] = (struct pollfd){.fd = w->wake_fd, .events = POLLIN};
 	w->n_sleep_on = 1;
 	for (i = 0; i < w->n_polled; i++)
 		if (w->polled[i]->kind == QUEUE_XSK)
 			w->sleep_on[w->n_sleep_on++] =
-				(struct pollfd){ .fd = w->polled[i]->fd, .events = POLLIN };
+				(struct pollfd){.fd = w->polled[i]->fd, .events = POLLIN};
 }
 
 void worker_attach(struct worker *w, struct port_queue *q)
@@ -262,6 +265,14 @@ void worker_detach(struct worker *w, struct port_queue *q)
 	list_sleepers(w);
 }
 
+static void *zalloc_aligned(size_t bytes)
+{
+	size_t rounded = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	void *p = aligned_alloc(CACHE_LINE, rounded);
+
+	return p ? memset(p, 0, rounded) : NULL;
+}
+
 static int worker_init(struct worker *w)
 {
 	struct lane *lane = &w->lane;
@@ -271,8 +282,10 @@ static int worker_init(struct worker *w)
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->event_fd < 0 || w->wake_fd < 0)
 		return w->event_fd < 0 ? w->event_fd : -errno;
-	w->counters = calloc(1, sizeof(*w->counters));
-	error = w->counters ? pool_init(&w->pool, w->area.base, w->options.n_frames) : -ENOMEM;
+	w->counters = zalloc_aligned(sizeof(*w->counters));
+	if (!w->counters)
+		return -ENOMEM;
+	error = pool_init(&w->pool, w->area.base, w->options.n_frames);
 	if (!error)
 		error = spsc_init(&w->learn_events, LEARN_EVENTS, sizeof(struct learn_event));
 	if (!error)
@@ -293,21 +306,21 @@ int worker_create(const struct worker_options *options, struct worker **worker, 
 		  uint32_t why_bytes)
 {
 	size_t bytes = (size_t)options->n_frames * FRAME_BYTES;
-	struct worker *w = aligned_alloc(CACHE_LINE, sizeof(*w));
+	struct worker *w = zalloc_aligned(sizeof(*w));
 	int error;
 
 	if (!w) {
 		snprintf(why, why_bytes, "worker %u: out of memory", options->index);
 		return -ENOMEM;
 	}
-	memset(w, 0, sizeof(*w));
 	w->options = *options;
 	w->wake_fd = -1;
 	sem_init(&w->call_done, 0, 0);
 	error = area_map(&w->area, bytes);
 	if (error) {
 		snprintf(why, why_bytes,
-			 "worker %u: no %zu MiB of memory for its frames (%s); lower workers: ring or use fewer ports",
+			 "worker %u: no %zu MiB of memory for its frames (%s); lower workers.ring "
+			 "or the number of ports",
 			 options->index, bytes >> 20, strerror(-error));
 		goto fail;
 	}

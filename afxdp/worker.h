@@ -2,13 +2,14 @@
 /*
  * Workers: one thread per core, each with queue i of every port.
  *
- * Life: worker_create (frames, lane, no thread), worker_start, any number of worker_call, worker_stop,
- * worker_destroy. Ports attach and detach their queues through worker_call (port.h does it).
+ * Life: worker_create (frames, lane, no thread), worker_start, any number of worker_call,
+ * worker_stop, worker_destroy. Ports attach and detach their queues through worker_call (port.h
+ * does it).
  *
  * In its loop a worker takes no lock, allocates nothing, logs nothing and makes no system call but
- * AF_XDP kicks, ppoll when idle, and one write to the event fd when there is something to tell control (at
- * most one a millisecond). Pcap ports are the exception: they read and write their files in the loop.
- * It is an RCU (QSBR) reader: quiescent once a loop, offline while it sleeps.
+ * AF_XDP kicks, ppoll when idle, and one write to the event fd when there is something to tell
+ * control (at most one a millisecond). Pcap ports are the exception: they read and write their
+ * files in the loop. It is an RCU (QSBR) reader: quiescent once a loop, offline while it sleeps.
  * Threads: all functions are control's.
  */
 #ifndef AFXDP_WORKER_H
@@ -43,8 +44,8 @@ struct worker_stats {
 	int core;
 };
 
-/* Maps the frame area and makes the lane. -ENOMEM with a sentence in @why (bytes asked for and the cure)
- * when the memory is not there. */
+/* Maps the frame area and makes the lane. -ENOMEM with a sentence in @why (bytes asked for and the
+ * cure) when the memory is not there. */
 int worker_create(const struct worker_options *options, struct worker **worker, char *why,
 		  uint32_t why_bytes);
 int worker_start(struct worker *worker);
@@ -53,8 +54,8 @@ void worker_stop(struct worker *worker);
 /* Accepts NULL. */
 void worker_destroy(struct worker *worker);
 
-/* Runs @fn(@worker, @arg) on the worker's thread between two loops (or here, when it is not running), and
- * waits for it: a loop's time, microseconds. Wakes a sleeping worker. */
+/* Runs @fn(@worker, @arg) on the worker's thread between two loops (or here, when it is not
+ * running), and waits for it: a loop's time, microseconds. Wakes a sleeping worker. */
 void worker_call(struct worker *worker, void (*fn)(struct worker *, void *), void *arg);
 
 struct lane *worker_lane(struct worker *worker);
@@ -64,8 +65,9 @@ void worker_stats(struct worker *worker, struct worker_stats *stats);
 /* Control's ends of the rings that lane.h describes. */
 struct spsc *worker_learn_events(struct worker *worker);
 struct spsc *worker_resolve_events(struct worker *worker);
-/* Becomes readable when a worker pushed to one of those rings, at most a millisecond later; shared by all
- * workers. Drain it (8 bytes, non-blocking), then pop until the rings are empty. -errno without one. */
+/* Becomes readable when a worker pushed to one of those rings, at most a millisecond later; shared
+ * by all workers. Drain it (8 bytes, non-blocking), then pop until the rings are empty. -errno
+ * without one. */
 int worker_event_fd(void);
 
 #endif

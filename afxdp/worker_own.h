@@ -28,7 +28,7 @@ struct worker {
 	bool running;
 	/* worker's thread (control's while it does not run) */
 	bool stop;
-	bool quiet;		/* since the last packet files were flushed: see worker_rest() */
+	bool quiet;		/* nothing moves, and what went to files was flushed */
 	bool news;		/* control has not been told yet of events in the rings */
 	uint32_t n_polled;
 	uint32_t learn_seen;	/* heads of the two rings when they were last looked at */

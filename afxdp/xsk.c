@@ -16,10 +16,10 @@
 static int make_umem(struct port_queue *q, const struct pool *pool, uint32_t ring)
 {
 	const struct xsk_umem_config config = {
-		.fill_size = 2 * ring,
-		.comp_size = 2 * ring,
-		.frame_size = FRAME_BYTES,
-		.frame_headroom = FRAME_HEADROOM - XDP_PACKET_HEADROOM,
+	    .fill_size = 2 * ring,
+	    .comp_size = 2 * ring,
+	    .frame_size = FRAME_BYTES,
+	    .frame_headroom = FRAME_HEADROOM - XDP_PACKET_HEADROOM,
 	};
 
 	/* libxdp believes what it finds in the rings. */
@@ -46,11 +46,11 @@ static void fill(struct port_queue *q, const uint32_t *frames, uint32_t n)
 static int make_socket(struct port_queue *q, const struct xsk_bind *bind)
 {
 	const struct xsk_socket_config config = {
-		.rx_size = bind->ring,
-		.tx_size = bind->ring,
-		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
-		.bind_flags = (uint16_t)((bind->zero_copy ? XDP_ZEROCOPY : XDP_COPY) |
-					 XDP_USE_NEED_WAKEUP),
+	    .rx_size = bind->ring,
+	    .tx_size = bind->ring,
+	    .libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+	    .bind_flags =
+		(uint16_t)((bind->zero_copy ? XDP_ZEROCOPY : XDP_COPY) | XDP_USE_NEED_WAKEUP),
 	};
 
 	return xsk_socket__create(&q->xsk, bind->device, bind->queue_id, q->umem, &q->rx, &q->tx,
@@ -60,7 +60,7 @@ static int make_socket(struct port_queue *q, const struct xsk_bind *bind)
 /* What the kernel says it is, not what was asked for. */
 static int read_mode(struct port_queue *q)
 {
-	struct xdp_options options = { 0 };
+	struct xdp_options options = {0};
 	socklen_t bytes = sizeof(options);
 
 	if (getsockopt(q->fd, SOL_XDP, XDP_OPTIONS, &options, &bytes))

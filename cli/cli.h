@@ -2,8 +2,8 @@
 /*
  * culvert(1): what all its commands share.
  *
- * A command returns the exit status: 0 done, 1 refused or failed (one line on stderr said why and the
- * cure), 2 wrong usage.
+ * A command returns the exit status: 0 done, 1 refused or failed (one line on stderr said why and
+ * the cure), 2 wrong usage.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -30,6 +30,8 @@ struct cli {
 
 /* "culvert NOUN: ..." on stderr. CLI_FAILED. */
 int cli_fail(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "culvert NOUN VERB: not in this version" on stderr; @verb may be NULL. CLI_FAILED. */
+int cli_later(const struct cli *cli, const char *verb);
 /* How the noun is used, on stderr. CLI_USAGE. */
 int cli_usage(const struct cli *cli);
 /* @value as one line of JSON on stdout; takes it. */
@@ -63,6 +65,10 @@ const char *get_text(const json_t *object, const char *name);
 uint64_t get_int(const json_t *object, const char *name);
 double get_real(const json_t *object, const char *name);
 bool get_bool(const json_t *object, const char *name);
+
+/* "rx-ring-full 0  fill-empty 0" from an object of the kernel's own counts; the rest only where it
+ * is not 0. */
+void drops_kernel_counts(struct buffer *out, const json_t *kernel);
 
 /* The commands. @argv[0] is the first word after the noun. */
 int status_run(struct cli *cli, int argc, char **argv);

@@ -31,8 +31,10 @@ static int refused_by_mode(const struct cli *cli)
 		group = getgrgid(st.st_gid);
 	if (!group)
 		return cli_fail(cli, "no permission for %s: run it as root (sudo)", cli->socket);
-	return cli_fail(cli, "no permission for %s: run it as root, or join group %s "
-			"(usermod -aG %s USER) and log in again", cli->socket, group->gr_name, group->gr_name);
+	return cli_fail(cli,
+			"no permission for %s: run it as root, or join group %s "
+			"(usermod -aG %s USER) and log in again",
+			cli->socket, group->gr_name, group->gr_name);
 }
 
 static int connect_failed(const struct cli *cli, int error)
@@ -40,11 +42,15 @@ static int connect_failed(const struct cli *cli, int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		return cli_fail(cli, "no culvertd at %s: start it (systemctl start culvert), or name "
-				"its socket with -s or -n", cli->socket);
+		return cli_fail(cli,
+				"no culvertd at %s: start it (systemctl start culvert), or name "
+				"its socket with -s or -n",
+				cli->socket);
 	case ECONNREFUSED:
-		return cli_fail(cli, "culvertd is dead: nobody listens on %s; see journalctl -u "
-				"culvert and start it again", cli->socket);
+		return cli_fail(cli,
+				"culvertd is dead: nobody listens on %s; see journalctl -u culvert "
+				"and start it again",
+				cli->socket);
 	case EACCES:
 	case EPERM:
 		return refused_by_mode(cli);
@@ -102,7 +108,7 @@ static int lost(const struct cli *cli, ssize_t r)
 {
 	if (r < 0 && errno == EAGAIN)
 		return cli_fail(cli, "culvertd does not answer within %d s", PATIENCE_S);
-	if (r < 0)
+	if (r < 0 && errno != ECONNRESET)
 		return cli_fail(cli, "%s: %s", cli->socket, strerror(errno));
 	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvert");
 }
@@ -150,6 +156,7 @@ static int read_line(struct cli *cli, char **line)
 	}
 }
 
+/* A daemon that hung up at once may have said why: that is read in either case. */
 static int send_request(struct cli *cli, const char *method, json_t *params)
 {
 	json_t *request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
@@ -168,9 +175,11 @@ static int send_request(struct cli *cli, const char *method, json_t *params)
 
 		if (r < 0 && errno == EINTR)
 			continue;
+		if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
+			break;
 		if (r < 0) {
 			buffer_fini(&line);
-			return lost(cli, errno == EPIPE ? 0 : r);
+			return lost(cli, r);
 		}
 		sent += (size_t)r;
 	}
@@ -254,7 +263,8 @@ static int read_stream(struct cli *cli, const char *method, json_t *params,
 			return CLI_FAILED;
 		n = strtoul(line, &end, 10);
 		if (end == line || *end || n > 64 * PROTOCOL_LINE_MAX)
-			return cli_fail(cli, "%s is no culvertd: it talks something else", cli->socket);
+			return cli_fail(cli, "%s is no culvertd: it talks something else",
+					cli->socket);
 		if (n == 0)
 			return read_end(cli);
 		if (read_bytes(cli, n))

@@ -100,6 +100,6 @@ int config_run(struct cli *cli, int argc, char **argv)
 	if (verb == CHECK)
 		return check_run(cli, argc - 1, argv + 1);
 	if (verb != SHOW)
-		return cli_fail(cli, "%s: not in this version", verbs[verb].name);
+		return cli_later(cli, verbs[verb].name);
 	return argc == 1 ? show(cli) : cli_usage(cli);
 }

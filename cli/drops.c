@@ -102,19 +102,36 @@ static void print_table(const json_t *drops)
 	table_fini(&t);
 }
 
-static void print_kernel(const json_t *kernel)
+void drops_kernel_counts(struct buffer *out, const json_t *kernel)
 {
+	static const char *const always[] = {"rx_ring_full", "fill_empty"};
 	const char *name;
 	json_t *n;
 
-	printf("kernel side (before or after culvert):");
 	json_object_foreach((json_t *)kernel, name, n) {
-		putchar(' ');
+		bool shown = json_integer_value(n) != 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+			shown = shown || strcmp(name, always[i]) == 0;
+		if (!shown)
+			continue;
+		if (out->n)
+			buffer_str(out, "  ");
 		for (const char *c = name; *c; c++)
-			putchar(*c == '_' ? '-' : *c);
-		printf(" %" PRIu64 " ", (uint64_t)json_integer_value(n));
+			buffer_add(out, *c == '_' ? "-" : c, 1);
+		buffer_printf(out, " %" PRIu64, (uint64_t)json_integer_value(n));
 	}
-	putchar('\n');
+}
+
+static void print_kernel(const json_t *kernel)
+{
+	static const char label[] = "kernel side (before or after culvert): ";
+	struct buffer text = {0};
+
+	drops_kernel_counts(&text, kernel);
+	fputs(label, stdout);
+	table_wrapped(stdout, text.n ? text.data : "", strlen(label), 2);
+	buffer_fini(&text);
 }
 
 static void print_books(const json_t *b)

@@ -132,9 +132,10 @@ int fdb_run(struct cli *cli, int argc, char **argv)
 {
 	enum { ADD = 10, DEL, FLUSH, SHOW };
 	static const struct word verbs[] = {
-		{"add", ADD},	    {"del", DEL},	{"delete", DEL},    {"flush", FLUSH},
-		{"show", SHOW},	    {"list", SHOW},	{"dump", SHOW},	    {"network", KEY_NETWORK},
-		{"port", KEY_PORT}, {"vtep", KEY_VTEP}, {"mac", KEY_MAC},   {0},
+		{"add", ADD},		  {"del", DEL},	      {"delete", DEL},
+		{"flush", FLUSH},	  {"show", SHOW},     {"list", SHOW},
+		{"dump", SHOW},		  {"port", KEY_PORT}, {"vtep", KEY_VTEP},
+		{"network", KEY_NETWORK}, {"mac", KEY_MAC},   {0},
 	};
 	int verb = argc ? word_find(verbs, argv[0]) : SHOW;
 	int skip = argc && verb == SHOW;

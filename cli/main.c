@@ -71,6 +71,13 @@ int cli_fail(const struct cli *cli, const char *fmt, ...)
 	return CLI_FAILED;
 }
 
+int cli_later(const struct cli *cli, const char *verb)
+{
+	fprintf(stderr, "culvert %s%s%s: not in this version\n", cli->noun, verb ? " " : "",
+		verb ? verb : "");
+	return CLI_FAILED;
+}
+
 int cli_usage(const struct cli *cli)
 {
 	fprintf(stderr, "usage: culvert %s %s\n", cli->noun, cli->usage);
@@ -102,8 +109,8 @@ struct options {
 	bool version;
 };
 
-/* The value of option @name when @argv[*i] is that: "-s V", "-sV", "--socket V", "--socket=V". NULL when it
- * is another word, "" when there is no value. */
+/* The value of option @name when @argv[*i] is that: "-s V", "-sV", "--socket V", "--socket=V". NULL
+ * when it is another word, "" when there is no value. */
 static const char *option_value(char **argv, int argc, int *i, char letter, const char *name)
 {
 	const char *arg = argv[*i];
@@ -124,8 +131,8 @@ static bool is_flag(const char *arg, const char *letter, const char *name)
 	return strcmp(arg, letter) == 0 || strcmp(arg, name) == 0;
 }
 
-/* Takes the options that every command has out of @argv, wherever they stand before "--". Returns the words that
- * are left, or -1 after a line of complaint. */
+/* Takes the options that every command has out of @argv, wherever they stand before "--". Returns
+ * the words that are left, or -1 after a line of complaint. */
 static int take_options(int argc, char **argv, struct cli *cli, struct options *o)
 {
 	int n = 0, i;
@@ -150,7 +157,8 @@ static int take_options(int argc, char **argv, struct cli *cli, struct options *
 	}
 	for (; i < argc; i++)
 		argv[n++] = argv[i];
-	if ((o->socket && !*o->socket) || (o->instance && (!*o->instance || strchr(o->instance, '/')))) {
+	if ((o->socket && !*o->socket) ||
+	    (o->instance && (!*o->instance || strchr(o->instance, '/')))) {
 		fprintf(stderr, "usage: culvert [-s SOCKET | -n INSTANCE] [-j] COMMAND ...\n");
 		return -1;
 	}
@@ -198,11 +206,8 @@ static int run_noun(const struct noun *noun, struct cli *cli, int argc, char **a
 
 	cli->noun = noun->name;
 	cli->usage = noun->usage;
-	if (!noun->run) {
-		fprintf(stderr, "culvert %s%s%s: not in this version\n", noun->name,
-			argc ? " " : "", argc ? argv[0] : "");
-		return CLI_FAILED;
-	}
+	if (!noun->run)
+		return cli_later(cli, argc ? argv[0] : NULL);
 	if (help || (argc == 1 && strcmp(argv[0], "help") == 0)) {
 		printf("usage: culvert %s %s\n       %s\n", noun->name, noun->usage, noun->what);
 		return CLI_DONE;

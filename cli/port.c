@@ -9,6 +9,8 @@
 #include "lib/bits.h"
 #include "lib/format.h"
 
+#define LABEL_WIDTH 9
+
 static const struct column columns[] = {
 	{"PORT", false},   {"DEVICE", false}, {"STATE", false},	 {"SPEED", true},
 	{"MODE", false},   {"Q", true},	      {"RX-PPS", true},	 {"TX-PPS", true},
@@ -78,7 +80,8 @@ static void print_line(const char *label, const char *text, const char *why)
 	buffer_printf(&line, "%s%s%s", text, why && *why ? ": " : "", why ? why : "");
 	if (line.n) {
 		table_make_safe(line.data);
-		printf("%-8s %s\n", label, line.data);
+		printf("%-*s", LABEL_WIDTH, label);
+		table_wrapped(stdout, line.data, LABEL_WIDTH, LABEL_WIDTH);
 	}
 	buffer_fini(&line);
 }
@@ -153,14 +156,15 @@ static void print_direction(const json_t *p, const char *label, const char *pack
 
 static void print_counters(const json_t *p)
 {
+	struct buffer kernel = {0};
 	char rate[FORMAT_BYTES];
 	const char *name;
 	json_t *n;
 
 	print_direction(p, "rx", "rx_packets", "rx_bytes", "rx_pps", "rx_bps");
 	print_direction(p, "tx", "tx_packets", "tx_bytes", "tx_pps", "tx_bps");
-	printf("books    rx %" PRIu64 " + copied %" PRIu64 " = forwarded %" PRIu64 " + drops %" PRIu64
-	       "; generated %" PRIu64 "\n",
+	printf("books    rx %" PRIu64 " + copied %" PRIu64 " = forwarded %" PRIu64
+	       " + drops %" PRIu64 "; generated %" PRIu64 "\n",
 	       get_int(p, "rx_packets"), get_int(p, "copied"), get_int(p, "forwarded"),
 	       get_int(p, "drops"), get_int(p, "generated"));
 	printf("drops    %" PRIu64 ", now %s/s", get_int(p, "drops"),
@@ -171,14 +175,9 @@ static void print_counters(const json_t *p)
 	       get_int(p, "tx_full"));
 	printf("hash     nic %" PRIu64 ", software %" PRIu64 " packets to tunnels\n",
 	       get_int(p, "hash_nic"), get_int(p, "hash_software"));
-	printf("kernel  ");
-	json_object_foreach(json_object_get(p, "kernel"), name, n) {
-		putchar(' ');
-		for (const char *c = name; *c; c++)
-			putchar(*c == '_' ? '-' : *c);
-		printf(" %" PRIu64, (uint64_t)json_integer_value(n));
-	}
-	putchar('\n');
+	drops_kernel_counts(&kernel, json_object_get(p, "kernel"));
+	print_line("kernel", kernel.n ? kernel.data : "", NULL);
+	buffer_fini(&kernel);
 }
 
 static void print_one(const json_t *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What culvert(1) and culvertd agree on: docs/protocol.md in constants. The only header that both include.
+ * What culvert(1) and culvertd agree on: docs/protocol.md in constants. The only header that both
+ * include.
  */
 #ifndef CLI_PROTOCOL_H
 #define CLI_PROTOCOL_H

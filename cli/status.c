@@ -9,8 +9,8 @@
 #include "lib/bits.h"
 #include "lib/format.h"
 
-#define WIDTH 80
 #define PROBLEM_INDENT 7
+#define TEXT_INDENT 9
 
 static void print_head(const json_t *s)
 {
@@ -92,39 +92,21 @@ static void print_traffic(const json_t *t)
 static void print_kernel(const json_t *kernel)
 {
 	const char *comma = "", *mode;
+	struct buffer text = {0};
 	json_t *n;
 
-	printf("kernel   %s  hash: nic %" PRIu64 ", software %" PRIu64 "  mode:",
-	       get_text(kernel, "release"), get_int(kernel, "hash_nic"),
-	       get_int(kernel, "hash_software"));
+	buffer_printf(&text, "%s  hash: nic %" PRIu64 ", software %" PRIu64 "  mode:",
+		      get_text(kernel, "release"), get_int(kernel, "hash_nic"),
+		      get_int(kernel, "hash_software"));
 	json_object_foreach(json_object_get(kernel, "modes"), mode, n) {
-		printf("%s %s %" PRIu64, comma, mode, (uint64_t)json_integer_value(n));
+		buffer_printf(&text, "%s %s %" PRIu64, comma, mode,
+			      (uint64_t)json_integer_value(n));
 		comma = ",";
 	}
-	putchar('\n');
-}
-
-/* Broken between words, so that it ends before column WIDTH. */
-static void print_wrapped(const char *text, size_t column)
-{
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (column + n > WIDTH && column > PROBLEM_INDENT) {
-			printf("\n%*s", PROBLEM_INDENT, "");
-			column = PROBLEM_INDENT;
-		}
-		printf("%.*s", (int)n, text);
-		column += n;
-		text += n;
-		if (*text == ' ') {
-			if (column < WIDTH)
-				putchar(' ');
-			column++;
-			text++;
-		}
-	}
-	putchar('\n');
+	printf("kernel   ");
+	if (!text.failed)
+		table_wrapped(stdout, text.data, TEXT_INDENT, TEXT_INDENT);
+	buffer_fini(&text);
 }
 
 static void print_problem(const json_t *p)
@@ -140,7 +122,7 @@ static void print_problem(const json_t *p)
 	snprintf(text, sizeof(text), "%s  %s", get_text(p, "what"), get_text(p, "text"));
 	table_make_safe(text);
 	printf("%-*s", PROBLEM_INDENT, when);
-	print_wrapped(text, PROBLEM_INDENT);
+	table_wrapped(stdout, text, PROBLEM_INDENT, PROBLEM_INDENT);
 	snprintf(text, sizeof(text), "%s", get_text(p, "cure"));
 	table_make_safe(text);
 	/* To be copied: never broken. */

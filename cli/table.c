@@ -94,3 +94,23 @@ void table_print(struct table *t, FILE *out)
 	t->n_cells = 0;
 	buffer_reset(&t->cells, SIZE_MAX);
 }
+
+void table_wrapped(FILE *out, const char *text, size_t column, size_t indent)
+{
+	while (*text) {
+		size_t n_spaces = strspn(text, " ");
+		size_t n_word = strcspn(text + n_spaces, " ");
+
+		if (column + n_spaces + n_word > TABLE_WIDTH && column > indent) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else {
+			fprintf(out, "%*s", (int)n_spaces, "");
+			column += n_spaces;
+		}
+		fprintf(out, "%.*s", (int)n_word, text + n_spaces);
+		column += n_word;
+		text += n_spaces + n_word;
+	}
+	fputc('\n', out);
+}

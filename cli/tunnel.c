@@ -96,7 +96,7 @@ int tunnel_run(struct cli *cli, int argc, char **argv)
 	json_t *params, *tunnels;
 
 	if (argc > 0 && argc <= 2 && strcmp(argv[0], "check") == 0)
-		return cli_fail(cli, "check: not in this version");
+		return cli_later(cli, "check");
 	if (argc > 1)
 		return cli_usage(cli);
 	params = argc == 1 ? json_pack("{s:s}", "vtep", argv[0]) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What several parts of the file must agree on: nothing twice, statics that lead somewhere, numbers.
+ * What several parts of the file must agree on: nothing twice, statics that lead somewhere,
+ * numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,17 +87,21 @@ static bool number_is_free(const struct reader *r, uint32_t number)
 	return true;
 }
 
-/* Those without a number get their place in the file, or the next one that is free. */
+/* Those without a number get their place in the file; if that is given to another, the lowest free
+ * one. */
 static void number_ports(struct reader *r)
 {
-	for (uint32_t i = 0; i < r->conf->n_ports; i++) {
-		uint32_t number = i + 1;
+	uint32_t lowest = 1;
 
+	for (uint32_t i = 0; i < r->conf->n_ports; i++)
+		if (!r->drafts[i].port.number && number_is_free(r, i + 1))
+			r->drafts[i].port.number = i + 1;
+	for (uint32_t i = 0; i < r->conf->n_ports; i++) {
 		if (r->drafts[i].port.number)
 			continue;
-		while (!number_is_free(r, number))
-			number++;
-		r->drafts[i].port.number = number;
+		while (!number_is_free(r, lowest))
+			lowest++;
+		r->drafts[i].port.number = lowest;
 	}
 }
 
@@ -115,8 +120,10 @@ static void claim_once(struct reader *r, struct index *claimed, size_t port, con
 		return;
 	}
 	old = &r->drafts[other].port.device_where;
-	conf_errors_add(r->tree.errors, p->device_where, "%s: %s here and at %s:%u:%u, allowed: in one "
-			"port", what, text, old->file, old->line, old->column);
+	conf_errors_add(r->tree.errors, p->device_where,
+			"%s: %s here and at %s:%u:%u, allowed: in one "
+			"port",
+			what, text, old->file, old->line, old->column);
 }
 
 static void check_devices(struct reader *r)
@@ -140,8 +147,10 @@ static void check_devices(struct reader *r)
 		const struct conf_port *p = &r->drafts[i].port;
 
 		if (p->pcap_rx && index_get(&files, p->pcap_rx) >= 0)
-			node_error(&r->tree, r->drafts[i].rx, "rx: %s is also written (tx), allowed: "
-				   "different files", p->pcap_rx);
+			node_error(&r->tree, r->drafts[i].rx,
+				   "rx: %s is also written (tx), allowed: "
+				   "different files",
+				   p->pcap_rx);
 	}
 }
 
@@ -155,13 +164,16 @@ static void check_remotes(struct reader *r)
 		const struct conf_network *n = &networks[i];
 
 		if (n->n_remotes && !r->vni[i])
-			conf_errors_add(r->tree.errors, n->where, "%s: remotes without vni, allowed: "
-					"both or neither", n->name);
+			conf_errors_add(r->tree.errors, n->where,
+					"%s: remotes without vni, allowed: "
+					"both or neither",
+					n->name);
 		if (n->vni && !first_vni)
 			first_vni = i;
 	}
 	if (first_vni && !r->tunnels)
-		add_notice(r, r->vni[first_vni], "vni: reaches nothing without tunnels: {local: ..., "
+		add_notice(r, r->vni[first_vni],
+			   "vni: reaches nothing without tunnels: {local: ..., "
 			   "underlay: ...}");
 }
 
@@ -242,9 +254,9 @@ static void check_ports_used(struct reader *r)
 		const struct conf_port *p = &r->drafts[i].port;
 
 		if (!p->underlay && !p->untagged && !p->n_tagged && !p->rest_network)
-			add_notice(r, r->drafts[i].key, "%s: no networks, all that it receives is %s",
-				   p->name, p->rest == CONF_REST_KERNEL ? "left to the kernel" :
-									  "dropped");
+			add_notice(r, r->drafts[i].key,
+				   "%s: no networks, all that it receives is %s", p->name,
+				   p->rest == CONF_REST_KERNEL ? "left to the kernel" : "dropped");
 	}
 	if (!r->conf->n_ports)
 		add_notice(r, &start, "no ports: nothing is switched");

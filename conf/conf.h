@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration: one YAML file (and what it includes) -> struct conf, or all that is wrong with it.
+ * The configuration: one YAML file (and what it includes) -> struct conf, or all that is wrong with
+ * it.
  *
- * Pure: it reads files and, for the host checks, asks the kernel; it changes nothing. A struct conf is
- * complete: defaults are filled in, ranges are expanded, names are resolved to indices.
+ * Pure: it reads files and, for the host checks, asks the kernel; it changes nothing. A struct conf
+ * is complete: defaults are filled in, ranges are expanded, names are resolved to indices.
  *
  * Invariants: networks are numbered from 1 in file order (index 0 of networks[] is unused); every
  * network index in a port is valid; VNIs, VLANs of a port and devices are unique.
@@ -19,8 +20,8 @@
 #include "lib/addr.h"
 #include "lib/log.h"
 
-/* Where in the text something stands. file belongs to the struct conf or conf_errors. Line and column
- * count from 1. */
+/* Where in the text something stands. file belongs to the struct conf or conf_errors. Line and
+ * column count from 1. */
 struct conf_where {
 	const char *file;
 	uint32_t line;
@@ -81,7 +82,7 @@ struct conf_port {
 	char *pcap_tx;
 	bool pcap_loop;
 	bool pcap_preload;
-	bool underlay;		/* named in tunnels.underlay (made by conf when ports: has no entry for it) */
+	bool underlay;		/* named in tunnels.underlay; made by conf without an entry */
 };
 
 struct conf_static {
@@ -137,7 +138,7 @@ struct conf {
 	size_t n_cores;
 	bool busy;		/* workers.idle */
 	uint32_t ring;
-	struct conf_port *ports;	/* file order; underlay devices without an entry come last */
+	struct conf_port *ports;	/* file order; underlay ones without an entry come last */
 	size_t n_ports;
 	struct conf_network *networks;	/* [0] unused */
 	size_t n_networks;	/* including [0] */
@@ -153,17 +154,21 @@ struct conf {
 		char *text;	/* "flows: not in this version" */
 	} *notices;
 	size_t n_notices;
-	void *memory;		/* all of the above lives there; lists that are the same may be shared */
+	void *memory;		/* where all of the above lives; equal lists may be shared */
 };
 
-/* Reads @path. 0 with *@conf set, or -EINVAL with at least one error in @errors (zeroed by the caller;
- * conf_errors_fini frees it in either case), or -ENOMEM. */
+/* Reads @path. 0 with *@conf set, or -EINVAL with at least one error in @errors (zeroed by the
+ * caller; conf_errors_fini frees it in either case), or -ENOMEM. */
 int conf_load(const char *path, struct conf **conf, struct conf_errors *errors);
 
-/* What only this host can say: devices exist (or may be waited for), VTEP addresses are ours, a device does
- * not carry the host's address or default route, is in no bridge, has no foreign XDP program, cores
- * exist and are allowed. Adds to @errors. 0 or -EINVAL. */
+/* What only this host can say: devices exist (or may be waited for), VTEP addresses are ours, a
+ * device does not carry the host's address or default route, is in no bridge, has no foreign XDP
+ * program, cores exist and are allowed. Adds to @errors. 0 or -EINVAL. */
 int conf_check_host(const struct conf *conf, struct conf_errors *errors);
+
+/* The same for the device of port @index alone, if it is there: one that appears later is looked at
+ * then. */
+int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *errors);
 
 /* Accepts NULL. */
 void conf_free(struct conf *conf);
@@ -172,8 +177,8 @@ void conf_errors_fini(struct conf_errors *errors);
 /* "FILE:LINE:COLUMN: text" lines to @stream (FILE *). */
 void conf_errors_print(const struct conf_errors *errors, void *stream);
 
-/* The netdev that @port stands for right now (device name, altname, or match), into @device (IFNAMSIZ
- * bytes). 0 or -ENODEV. */
+/* The netdev that @port stands for right now (device name, altname, or match), into @device
+ * (IFNAMSIZ bytes). 0 or -ENODEV. */
 int conf_port_device(const struct conf_port *port, char device[static 16]);
 
 #endif

@@ -51,15 +51,16 @@ void conf_errors_vadd(struct conf_errors *errors, struct conf_where where, const
 	struct conf_error *list;
 	char *copy;
 
-	vsnprintf(text, sizeof(text), fmt, ap);
-	text_make_safe(text);
-	where.file = conf_errors_file(errors, where.file);
-	if (where.file && is_known(errors, &where, text))
-		return;
-	if (!where.file || errors->n == CONF_ERRORS_MAX) {
+	if (!conf_errors_full(errors))
+		where.file = conf_errors_file(errors, where.file);
+	if (!where.file || conf_errors_full(errors)) {
 		errors->dropped++;
 		return;
 	}
+	vsnprintf(text, sizeof(text), fmt, ap);
+	text_make_safe(text);
+	if (is_known(errors, &where, text))
+		return;
 	copy = strdup(text);
 	list = realloc(errors->list, (errors->n + 1) * sizeof(*list));
 	if (list)

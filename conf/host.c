@@ -49,11 +49,13 @@ static void check_cores(struct host *h)
 		if (cpu_exists(cpu))
 			conf_errors_add(h->errors, conf->cores_where,
 					"cores: CPU %d is offline or not allowed for this process, "
-					"allowed: CPUs of its affinity (taskset, AllowedCPUs=)", cpu);
-		else
-			conf_errors_add(h->errors, conf->cores_where,
-					"cores: this host has no CPU %d, allowed: CPUs that are there",
+					"allowed: CPUs of its affinity (taskset, AllowedCPUs=)",
 					cpu);
+		else
+			conf_errors_add(
+				h->errors, conf->cores_where,
+				"cores: this host has no CPU %d, allowed: CPUs that are there",
+				cpu);
 	}
 	CPU_FREE(set);
 }
@@ -63,9 +65,10 @@ static void check_group(struct host *h)
 	const struct conf *conf = h->conf;
 
 	if (conf->socket_group && !getgrnam(conf->socket_group))
-		conf_errors_add(h->errors, conf->group_where,
-				"group: this host has no group \"%.60s\", allowed: one of /etc/group",
-				conf->socket_group);
+		conf_errors_add(
+			h->errors, conf->group_where,
+			"group: this host has no group \"%.60s\", allowed: one of /etc/group",
+			conf->socket_group);
 }
 
 static void check_local(struct host *h)
@@ -79,9 +82,11 @@ static void check_local(struct host *h)
 		for (size_t j = 0; j < h->links.n_addresses && !found; j++)
 			found = ip_equal(&h->links.addresses[j].ip, &t->local[i]);
 		if (!found)
-			conf_errors_add(h->errors, t->local_where[i],
-					"local: this host does not have %s, allowed: its own addresses, "
-					"or missing: wait", ip_format(&t->local[i], text));
+			conf_errors_add(
+				h->errors, t->local_where[i],
+				"local: this host does not have %s, allowed: its own addresses, "
+				"or missing: wait",
+				ip_format(&t->local[i], text));
 	}
 }
 
@@ -135,15 +140,18 @@ static void check_logged_in(struct host *h, const struct conf_port *port, const 
 
 		if (!on || is_link_local_v6(&a->ip) || !sits_on(h, a->ifindex, link))
 			continue;
-		refuse_port(h, port, "%s has the address %s: this is how you are logged in, allowed: a "
-			    "device without addresses, or rest: kernel", on->name,
-			    ip_format(&a->ip, text));
+		refuse_port(h, port,
+			    "%s has the address %s: this is how you are logged in, allowed: a "
+			    "device without addresses, or rest: kernel",
+			    on->name, ip_format(&a->ip, text));
 		return;
 	}
 	for (size_t i = 0; i < h->links.n_default_routes; i++)
 		if (sits_on(h, h->links.default_routes[i], link)) {
-			refuse_port(h, port, "%s has the default route: this is how you are logged in, "
-				    "allowed: another device, or rest: kernel", link->name);
+			refuse_port(h, port,
+				    "%s has the default route: this is how you are logged in, "
+				    "allowed: another device, or rest: kernel",
+				    link->name);
 			return;
 		}
 }
@@ -155,12 +163,15 @@ static void check_master(struct host *h, const struct conf_port *port, const str
 	if (!master)
 		return;
 	if (strcmp(master->kind, "bridge") == 0 || strcmp(master->kind, "openvswitch") == 0)
-		refuse_port(h, port, "%s is a port of the bridge %s, allowed: a device in no bridge "
-			    "(ip link set %s nomaster)", link->name, master->name, link->name);
+		refuse_port(h, port,
+			    "%s is a port of the bridge %s, allowed: a device in no bridge "
+			    "(ip link set %s nomaster)",
+			    link->name, master->name, link->name);
 	else if (port->rest != CONF_REST_KERNEL)
-		refuse_port(h, port, "%s belongs to %s (%s): this is how you are logged in, allowed: a "
-			    "device of its own, or rest: kernel", link->name, master->name,
-			    master->kind);
+		refuse_port(h, port,
+			    "%s belongs to %s (%s): this is how you are logged in, allowed: a "
+			    "device of its own, or rest: kernel",
+			    link->name, master->name, master->kind);
 }
 
 /* Ours, left by a predecessor that was killed; or of an id that is gone or not ours to look at. */
@@ -199,9 +210,10 @@ static void check_netdev(struct host *h, const struct conf_port *port)
 
 	if (!link) {
 		if (port->missing == CONF_MISSING_REFUSE)
-			refuse_port(h, port, "this host has no device %s, allowed: one that is there, "
-				    "or missing: wait", port->device ? port->device :
-							"that matches");
+			refuse_port(h, port,
+				    "this host has no device %s, allowed: one that is there, "
+				    "or missing: wait",
+				    port->device ? port->device : "that matches");
 		return;
 	}
 	if (link->loopback) {
@@ -238,7 +250,8 @@ static void check_internal(struct host *h, const struct conf_port *port)
 	const struct link *link = links_find(&h->links, port->name);
 
 	if (link && strcmp(link->kind, "veth") != 0)
-		refuse_port(h, port, "this host has another device %s, allowed: a name that is free",
+		refuse_port(h, port,
+			    "this host has another device %s, allowed: a name that is free",
 			    port->name);
 }
 
@@ -286,12 +299,32 @@ int conf_check_host(const struct conf *conf, struct conf_errors *errors)
 	check_group(&h);
 	err = links_read(&h.links, wants_routes(conf));
 	if (err) {
-		conf_errors_add(errors, top, "the kernel cannot be asked about devices: %s, allowed: "
-				"netlink, or --offline", strerror(-err));
+		conf_errors_add(errors, top,
+				"the kernel cannot be asked about devices: %s, allowed: "
+				"netlink, or --offline",
+				strerror(-err));
 	} else {
 		check_local(&h);
 		check_ports(&h);
 	}
+	links_fini(&h.links);
+	conf_errors_sort(errors);
+	return errors->n + errors->dropped > before ? -EINVAL : 0;
+}
+
+int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *errors)
+{
+	const struct conf_port *port = &conf->ports[index];
+	struct host h = {.conf = conf, .errors = errors};
+	size_t before = errors->n + errors->dropped;
+	int err = links_read(&h.links, port->rest != CONF_REST_KERNEL);
+
+	if (err)
+		conf_errors_add(errors, port->device_where,
+				"the kernel cannot be asked about devices: %s, allowed: netlink",
+				strerror(-err));
+	else if (find_device(&h.links, port))
+		check_netdev(&h, port);
 	links_fini(&h.links);
 	return errors->n + errors->dropped > before ? -EINVAL : 0;
 }

@@ -83,7 +83,8 @@ static const char *suggest(const struct keys *keys, const char *word)
 
 void refuse_unknown_key(struct reader *r, const struct keys *keys, const struct node *key)
 {
-	const char *name = suggest(keys, key->text);
+	bool is_heard = !conf_errors_full(r->tree.errors);
+	const char *name = is_heard ? suggest(keys, key->text) : NULL;
 	char allowed[400];
 	size_t n = 0;
 
@@ -93,7 +94,7 @@ void refuse_unknown_key(struct reader *r, const struct keys *keys, const struct 
 		return;
 	}
 	allowed[0] = 0;
-	for (size_t i = 0; i < keys->n && n < sizeof(allowed); i++)
+	for (size_t i = 0; is_heard && i < keys->n && n < sizeof(allowed); i++)
 		n += (size_t)snprintf(allowed + n, sizeof(allowed) - n, "%s%s", i ? ", " : "",
 				      keys->key[i].name);
 	node_error(&r->tree, key, "%.60s: no such key in %s, allowed: %s", key->text, keys->what,
@@ -124,8 +125,8 @@ void read_map(struct reader *r, const struct keys *keys, const struct node *map,
 	if (node_is_null(map))
 		return;
 	if (map->kind != NODE_MAP) {
-		node_error(&r->tree, map, "%s where %s is described, allowed: a map of KEY: VALUE",
-			   node_kind_name(map), keys->what);
+		node_error(&r->tree, map, "%s: %s, allowed: a map of KEY: VALUE", keys->what,
+			   node_kind_name(map));
 		return;
 	}
 	for (uint32_t i = 0; i < map->map->n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys that have a name and a meaning, and no effect yet: their values are checked, so that a file that
- * is accepted today is not found wrong tomorrow; one notice says "not in this version".
+ * Keys that have a name and a meaning, and no effect yet: their values are checked, so that a file
+ * that is accepted today is not found wrong tomorrow; one notice says "not in this version".
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,11 @@
 static void note_later(struct reader *r, const struct key *key, const struct node *value)
 {
 	add_notice(r, value, "%s: not in this version", key->name);
+}
+
+static bool is_off(const struct node *value)
+{
+	return value->kind == NODE_SCALAR && (node_is_null(value) || text_bool(value->text) == 0);
 }
 
 READER(later_bool)
@@ -35,7 +40,10 @@ READER(later_word)
 
 READER(later_any)
 {
-	if (!node_is_null(value))
+	bool is_empty = (value->kind == NODE_MAP && !value->map->n) ||
+			(value->kind == NODE_LIST && !value->n);
+
+	if (!is_off(value) && !is_empty)
 		note_later(r, key, value);
 }
 
@@ -48,11 +56,6 @@ static const struct key storm_key[] = {
 };
 static const struct keys storm_keys = {
 	.what = "storm-control", .key = storm_key, .n = ARRAY_SIZE(storm_key)};
-
-static bool is_off(const struct node *value)
-{
-	return value->kind == NODE_SCALAR && (node_is_null(value) || text_bool(value->text) == 0);
-}
 
 READER(later_storm)
 {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/bits.h"
 
@@ -91,6 +92,8 @@ static int request_run(struct request *q, mnl_cb_t each, void *arg)
 	while (more > MNL_CB_STOP) {
 		ssize_t n = mnl_socket_recvfrom(q->socket, q->buffer, sizeof(q->buffer));
 
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n < 0)
 			return -errno;
 		more = mnl_cb_run(q->buffer, (size_t)n, 1, port, each, arg);
@@ -392,10 +395,32 @@ const struct link *links_by_mac(const struct links *links, const struct mac *mac
 	return NULL;
 }
 
+/* virtio sits on a bus of its own: the PCI function is the last one on the way to it in sysfs. */
+static bool sits_on_pci(const char *device, const char *pci)
+{
+	char path[64], target[512], last[16] = "";
+	unsigned int unused;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s", device);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return false;
+	target[n] = 0;
+	for (char *rest = target, *part; (part = strsep(&rest, "/"));)
+		if (strlen(part) < sizeof(last) &&
+		    sscanf(part, "%4x:%2x:%2x.%1x", &unused, &unused, &unused, &unused) == 4)
+			strcpy(last, part);
+	return strcmp(last, pci) == 0;
+}
+
 const struct link *links_by_pci(const struct links *links, const char *pci)
 {
 	for (size_t i = 0; i < links->n_links; i++)
 		if (strcmp(links->link[i].bus_name, pci) == 0)
+			return &links->link[i];
+	for (size_t i = 0; i < links->n_links; i++)
+		if (links->link[i].bus_name[0] && sits_on_pci(links->link[i].name, pci))
 			return &links->link[i];
 	return NULL;
 }

@@ -18,10 +18,10 @@
 struct link {
 	int ifindex;
 	int master;		/* ifindex, 0 = none */
-	int lower;		/* what a VLAN, macvlan, ... sits on; 0 = nothing in this namespace */
+	int lower; /* what a VLAN, macvlan, ... sits on; 0 = nothing in this namespace */
 	char name[LINK_NAME_BYTES];
 	char kind[LINK_KIND_BYTES];	/* "veth", "bridge", ...; "" for hardware */
-	char bus_name[32];	/* "0000:01:00.0" when the parent is a PCI device */
+	char bus_name[32]; /* of the parent: "0000:01:00.0", "virtio2"; "" for virtual devices */
 	bool loopback;
 	bool has_mac;
 	bool has_permanent_mac;
@@ -52,8 +52,8 @@ struct links {
 	size_t n_default_routes;
 };
 
-/* Devices, addresses and (when @routes) default routes of this network namespace. 0 or -errno; links_fini in
- * either case. */
+/* Devices, addresses and (when @routes) default routes of this network namespace. 0 or -errno;
+ * links_fini in either case. */
 int links_read(struct links *links, bool routes);
 void links_fini(struct links *links);
 
@@ -64,7 +64,8 @@ const struct link *links_by_index(const struct links *links, int ifindex);
 const struct link *links_by_mac(const struct links *links, const struct mac *mac);
 const struct link *links_by_pci(const struct links *links, const char *pci);
 
-/* The name of the device with this name or altname. 0 or -ENODEV (or why the kernel cannot be asked). */
+/* The name of the device with this name or altname. 0 or -ENODEV (or why the kernel cannot be
+ * asked). */
 int link_name(const char *name, char device[static LINK_NAME_BYTES]);
 
 #endif

@@ -117,7 +117,8 @@ static const struct key workers_key[] = {
 	 .allowed = "a power of two in 64..32768", .offset = offsetof(struct conf, ring)},
 };
 static const struct foreign workers_foreign[] = {
-	{"cpus", "cores"}, {"cpu", "cores"}, {"threads", "cores"}, {"poll", "idle"}, {"rings", "ring"},
+	{"cpus", "cores"}, {"cpu", "cores"},  {"threads", "cores"},
+	{"poll", "idle"},  {"rings", "ring"},
 };
 static const struct keys workers_keys = {.what = "workers",
 					 .key = workers_key,
@@ -264,12 +265,16 @@ static void include_pattern(struct reader *r, struct seen *seen, const struct no
 	const char *text = scalar_text(r, &include_key, item);
 	char *pattern = text ? resolve_path(r, item, text) : NULL;
 	glob_t found = {0};
+	int err;
 
 	if (!pattern)
 		return;
-	if (glob(pattern, 0, NULL, &found) == 0) {
+	err = glob(pattern, 0, NULL, &found);
+	if (err == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			include_file(r, seen, found.gl_pathv[i], item, root);
+	} else if (err == GLOB_NOSPACE) {
+		r->memory->failed = true;
 	} else if (!strpbrk(pattern, "*?[")) {
 		include_file(r, seen, pattern, item, root);
 	}
@@ -283,6 +288,8 @@ static void include_all(struct reader *r, const char *path, struct node **root)
 	struct node *const *items;
 	uint32_t n;
 
+	if (list && !seen)
+		r->memory->failed = true;
 	if (seen && read_items(r, &include_key, list, &items, &n)) {
 		is_new(seen, path);
 		for (uint32_t i = 0; i < n; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * networks: names first (ranges expanded), then what each is, then the ranges' exceptions. So an exception
- * may stand before its range, and a network's number follows from the order of the file alone.
+ * networks: names first (ranges expanded), then what each is, then the ranges' exceptions. So an
+ * exception may stand before its range, and a network's number follows from the order of the file
+ * alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static const struct network_range *range_of_name(const struct reader *r, const c
 /* A known name near @word, or NULL. Bounded: this is for people, not for 64 K networks. */
 static const char *nearest_network(const struct reader *r, const char *word)
 {
-	size_t n = min_of(r->conf->n_networks, (size_t)2000);
+	size_t n = conf_errors_full(r->tree.errors) ? 0 : min_of(r->conf->n_networks, (size_t)2000);
 	unsigned int best = 1000, distance;
 	const char *name = NULL;
 
@@ -133,10 +134,11 @@ uint16_t network_named(struct reader *r, const char *what, const struct node *va
 		node_error(&r->tree, value, "%s: %.40s is a range of networks, allowed: one of "
 			   "%s.%u to %s.%u", what, text, text, range->low, text, range->high);
 	else if (near)
-		node_error(&r->tree, value, "%s: no network \"%.40s\", meant: %s?", what, text, near);
+		node_error(&r->tree, value, "%s: no network \"%.40s\", meant: %s?", what, text,
+			   near);
 	else
-		node_error(&r->tree, value, "%s: no network \"%.40s\", allowed: a name from networks:",
-			   what, text);
+		node_error(&r->tree, value,
+			   "%s: no network \"%.40s\", allowed: a name from networks:", what, text);
 	return 0;
 }
 
@@ -210,8 +212,10 @@ static bool add_network(struct reader *r, const struct node *key, char *name)
 		return false;
 	}
 	if (strlen(name) > NETWORK_NAME_MAX) {
-		node_error(&r->tree, key, "networks: %.40s is too long, allowed: %d characters with "
-			   "the number", name, NETWORK_NAME_MAX);
+		node_error(&r->tree, key,
+			   "networks: %.40s is too long, allowed: %d characters with "
+			   "the number",
+			   name, NETWORK_NAME_MAX);
 		return false;
 	}
 	conf->networks[conf->n_networks] = (struct conf_network){
@@ -296,17 +300,20 @@ static void read_range_network(struct reader *r, const struct pair *pair,
 			       const struct network_range *range)
 {
 	struct conf_network *networks = r->conf->networks;
-	struct network_draft draft = {.network = networks[range->first]};
 	uint32_t count = range->high - range->low + 1;
+	struct network_draft draft = {0};
 
 	/* After "too many" not all of them are there. */
 	count = min_of(count, (uint32_t)(r->conf->n_networks - range->first));
 	if (!count)
 		return;
+	draft.network = networks[range->first];
 	read_map(r, &network_keys, pair->value, &draft);
 	if (draft.statics)
-		node_error(&r->tree, draft.statics, "static: in a range of networks, allowed: in one "
-			   "network, like %s.%u: {static: ...}", range->name, range->low);
+		node_error(&r->tree, draft.statics,
+			   "static: in a range of networks, allowed: in one "
+			   "network, like %s.%u: {static: ...}",
+			   range->name, range->low);
 	for (uint32_t i = 0; i < count; i++) {
 		char *name = networks[range->first + i].name;
 
@@ -334,9 +341,11 @@ static void read_exception(struct reader *r, const struct pair *pair,
 	uint16_t network = network_find(r, pair->key->text);
 
 	if (number < range->low || number > range->high)
-		node_error(&r->tree, pair->key, "networks: %.40s is outside the range of %s, allowed: "
-			   "%s.%u to %s.%u", pair->key->text, range->name, range->name, range->low,
-			   range->name, range->high);
+		node_error(&r->tree, pair->key,
+			   "networks: %.40s is outside the range of %s, allowed: "
+			   "%s.%u to %s.%u",
+			   pair->key->text, range->name, range->name, range->low, range->name,
+			   range->high);
 	else if (is_range(pair->value))
 		node_error(&r->tree, map_find(pair->value, "range")->key,
 			   "range: in a network of the range %s, allowed: its other keys",
@@ -378,8 +387,10 @@ static void read_exceptions(struct reader *r, const struct map *m)
 
 		range = range_of_name(r, pair->key->text, &number);
 		if (range && network_find_range(r, pair->key->text))
-			node_error(&r->tree, pair->key, "networks: %.40s is a range in the range %s, "
-				   "allowed: another name", pair->key->text, range->name);
+			node_error(&r->tree, pair->key,
+				   "networks: %.40s is a range in the range %s, "
+				   "allowed: another name",
+				   pair->key->text, range->name);
 		else if (range)
 			read_exception(r, pair, range, number);
 	}

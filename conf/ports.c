@@ -174,7 +174,8 @@ static void read_match(struct reader *r, struct port_draft *d)
 		return;
 	}
 	if (node_is_null(d->match))
-		node_error(&r->tree, d->match, "match: no value, allowed: {mac: ...} or {pci: ...}");
+		node_error(&r->tree, d->match,
+			   "match: no value, allowed: {mac: ...} or {pci: ...}");
 	read_map(r, &match_keys, d->match, d);
 }
 
@@ -207,8 +208,10 @@ static void set_pcap(struct reader *r, struct port_draft *d)
 	if (d->tx)
 		read_path(r, &tx_key, d->tx, &d->port.pcap_tx);
 	if (!d->rx && !d->tx)
-		node_error(&r->tree, d->key, "%s: a pcap port without files, allowed: rx: FILE, tx: "
-			   "FILE or both", d->port.name);
+		node_error(&r->tree, d->key,
+			   "%s: a pcap port without files, allowed: rx: FILE, tx: "
+			   "FILE or both",
+			   d->port.name);
 }
 
 static const struct key number_key = {.name = "number", .min = 1, .max = OFPP_MAX};
@@ -221,9 +224,11 @@ static bool carry(struct reader *r, uint16_t network, const struct node *at)
 	if (!network)
 		return false;
 	if (old) {
-		node_error(&r->tree, at, "network %s twice on this port, here and at %s:%u:%u, allowed: "
-			   "once", r->conf->networks[network].name, r->tree.files[old->file],
-			   old->line, old->column);
+		node_error(&r->tree, at,
+			   "network %s twice on this port, here and at %s:%u:%u, allowed: "
+			   "once",
+			   r->conf->networks[network].name, r->tree.files[old->file], old->line,
+			   old->column);
 		return false;
 	}
 	r->carried[network] = at;
@@ -254,13 +259,16 @@ static uint16_t network_for_vid(struct reader *r, const struct pair *pair, uint3
 		return network < r->conf->n_networks ? (uint16_t)network : 0;
 	}
 	if (range)
-		node_error(&r->tree, pair->key, "tagged: %.40s: %s has the networks %s.%u to %s.%u, "
-			   "allowed: VLANs %u-%u", pair->key->text, range->name, range->name,
-			   range->low, range->name, range->high, range->low, range->high);
+		node_error(&r->tree, pair->key,
+			   "tagged: %.40s: %s has the networks %s.%u to %s.%u, "
+			   "allowed: VLANs %u-%u",
+			   pair->key->text, range->name, range->name, range->low, range->name,
+			   range->high, range->low, range->high);
 	else if (low != high && value->kind == NODE_SCALAR && network_find(r, value->text))
-		node_error(&r->tree, value, "tagged: %s is one network for %u VLANs, allowed: a range of "
-			   "networks (networks: {NAME: {range: %u-%u}})", value->text,
-			   high - low + 1, low, high);
+		node_error(&r->tree, value,
+			   "tagged: %s is one network for %u VLANs, allowed: a range of "
+			   "networks (networks: {NAME: {range: %u-%u}})",
+			   value->text, high - low + 1, low, high);
 	else
 		return network_named(r, "tagged", value);
 	return 0;
@@ -277,9 +285,10 @@ static void read_vlans(struct reader *r, const struct pair *pair, struct vlan_ma
 		uint16_t network;
 
 		if (old) {
-			node_error(&r->tree, pair->key, "tagged: VLAN %u here and at %s:%u:%u, allowed: "
-				   "once on a port", vid, r->tree.files[old->file], old->line,
-				   old->column);
+			node_error(&r->tree, pair->key,
+				   "tagged: VLAN %u here and at %s:%u:%u, allowed: "
+				   "once on a port",
+				   vid, r->tree.files[old->file], old->line, old->column);
 			return;
 		}
 		network = network_for_vid(r, pair, low, high, vid);
@@ -362,7 +371,8 @@ static void set_networks(struct reader *r, struct port_draft *d)
 
 static void read_port(struct reader *r, const struct pair *pair)
 {
-	const struct node *type = pair->value->kind == NODE_MAP ? map_get(pair->value, "type") : NULL;
+	const struct node *type =
+		pair->value->kind == NODE_MAP ? map_get(pair->value, "type") : NULL;
 	struct port_draft *d;
 
 	if (!check_name(r, "ports", pair->key, PORT_NAME_MAX)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tree -> struct conf. What a map may hold is a table of keys; each key names the function that reads its
- * value and where the result goes.
+ * Tree -> struct conf. What a map may hold is a table of keys; each key names the function that
+ * reads its value and where the result goes.
  *
  * A reader adds its errors and goes on: after one the field keeps its default, and whoever looks
  * at several fields at once must not take that for what the file said.
@@ -138,7 +138,8 @@ READER(later_metrics);
 
 /* The text of a scalar; NULL after an error. */
 const char *scalar_text(struct reader *r, const struct key *key, const struct node *value);
-bool read_number(struct reader *r, const struct key *key, const struct node *value, uint32_t *number);
+bool read_number(struct reader *r, const struct key *key, const struct node *value,
+		 uint32_t *number);
 /* "100-1099" (or "100" when @single): both ends within the key's min and max. */
 bool read_range(struct reader *r, const struct key *key, const struct node *value, bool single,
 		uint32_t *low, uint32_t *high);

@@ -40,11 +40,15 @@ static bool read_static_port(struct reader *r, const struct conf_network *networ
 	if (port < 0 && near)
 		node_error(&r->tree, value, "static: no port \"%.40s\", meant: %s?", text, near);
 	else if (port < 0)
-		node_error(&r->tree, value, "static: no port \"%.40s\", allowed: a port or the address "
-			   "of a VTEP", text);
+		node_error(&r->tree, value,
+			   "static: no port \"%.40s\", allowed: a port or the address "
+			   "of a VTEP",
+			   text);
 	else if (!port_carries(r, (size_t)port, (uint16_t)(network - r->conf->networks)))
-		node_error(&r->tree, value, "static: the port %s is not in %s, allowed: a port that has "
-			   "this network", text, network->name);
+		node_error(&r->tree, value,
+			   "static: the port %s is not in %s, allowed: a port that has "
+			   "this network",
+			   text, network->name);
 	else
 		return true;
 	return false;
@@ -60,8 +64,10 @@ static bool read_static_vtep(struct reader *r, const struct conf_network *networ
 		return false;
 	for (size_t i = 0; i < t->n_local; i++)
 		if (ip_equal(&t->local[i], &s->vtep)) {
-			node_error(&r->tree, value, "static: %s is our own address, allowed: a remote "
-				   "VTEP or a port", value->text);
+			node_error(&r->tree, value,
+				   "static: %s is our own address, allowed: a remote "
+				   "VTEP or a port",
+				   value->text);
 			return false;
 		}
 	if (network->vni || r->vni[network - r->conf->networks])
@@ -110,10 +116,11 @@ static void check_twice(struct reader *r, struct conf_network *network)
 		char text[MAC_TEXT_BYTES];
 
 		if (memcmp(&old->mac, &s->mac, sizeof(s->mac)) == 0)
-			conf_errors_add(r->tree.errors, s->where,
-					"static: %s here and at %s:%u:%u, allowed: once in a network",
-					mac_format(&s->mac, text), old->where.file, old->where.line,
-					old->where.column);
+			conf_errors_add(
+				r->tree.errors, s->where,
+				"static: %s here and at %s:%u:%u, allowed: once in a network",
+				mac_format(&s->mac, text), old->where.file, old->where.line,
+				old->where.column);
 	}
 }
 

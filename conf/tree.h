@@ -2,11 +2,11 @@
 /*
  * The text as a tree: scalars, lists and maps, each with its place.
  *
- * An alias is the anchor's node itself, not a copy, so no file can expand beyond its own size; a tree
- * is a graph without cycles. Whoever walks it goes down a known number of levels and never
- * "everything below". Merging (<<, include) copies one level before it changes a shared map, and counts
- * what it copies.
- * Invariants: keys are scalars and unique in their map. A scalar holds no NUL.
+ * An alias is the anchor's node itself, not a copy, so no file can expand beyond its own size; a
+ * tree is a graph without cycles. Whoever walks it goes down a known number of levels and never
+ * "everything below". Merging (<<, include) copies one level before it changes a shared map, and
+ * counts what it copies. Invariants: keys are scalars and unique in their map. A scalar holds no
+ * NUL.
  */
 #ifndef CONF_TREE_H
 #define CONF_TREE_H
@@ -68,8 +68,8 @@ struct tree {
 /* Frees all nodes; the file names stay with their arena. */
 void tree_fini(struct tree *t);
 
-/* Reads one file (yaml.c). NULL after an error was added: with @from, at the node that asked for the
- * file when it cannot be opened. An empty file is an empty map. */
+/* Reads one file (yaml.c). NULL after an error was added: with @from, at the node that asked for
+ * the file when it cannot be opened. An empty file is an empty map. */
 struct node *tree_read(struct tree *t, const char *path, const struct node *from);
 
 /* Makes a name known as a file; -1 when there are too many or no memory. */

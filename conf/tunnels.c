@@ -222,7 +222,7 @@ void read_remotes(struct reader *r, const struct node *value, struct ip **remote
 }
 
 static const struct key underlay_key = {
-	.name = "underlay", .allowed = "a list of network device names of up to 15 characters"};
+	.name = "underlay", .allowed = "a list of network devices"};
 
 /* The entry under ports: whose device this is. */
 static struct port_draft *find_entry(struct reader *r, const char *device)
@@ -242,20 +242,27 @@ static void check_entry(struct reader *r, const struct port_draft *d, const stru
 	const struct node *network = d->untagged ? d->untagged : d->tagged;
 
 	if (d->port.type != CONF_PORT_NETDEV)
-		node_error(&r->tree, item, "underlay: %s is not a network device of its own, allowed: "
-			   "a port without type:", d->port.name);
+		node_error(&r->tree, item,
+			   "underlay: %s is not a network device of its own, allowed: "
+			   "a port without type:",
+			   d->port.name);
 	if (!network && d->rest && d->port.rest != CONF_REST_KERNEL)
 		network = d->rest;
 	if (network)
-		node_error(&r->tree, network, "%s is an underlay device (%s:%u:%u): all but VXLAN on it "
+		node_error(&r->tree, network,
+			   "%s is an underlay device (%s:%u:%u): all but VXLAN on it "
 			   "stays with the kernel, allowed: no networks, rest: kernel",
 			   d->port.name, r->tree.files[item->file], item->line, item->column);
 }
 
 static void make_entry(struct reader *r, const struct node *item, const char *device)
 {
-	struct port_draft *d = port_add(r, item, device);
+	struct port_draft *d;
 
+	/* The port has the device's name, so it must be one. */
+	if (!check_name(r, "underlay", item, PORT_NAME_MAX))
+		return;
+	d = port_add(r, item, device);
 	if (!d)
 		return;
 	d->port.device = arena_strdup(r->memory, device);
@@ -264,17 +271,14 @@ static void make_entry(struct reader *r, const struct node *item, const char *de
 
 static void add_underlay(struct reader *r, const struct node *item)
 {
+	static const struct key device_key = {.name = "underlay"};
 	struct conf_tunnels *t = &r->conf->tunnels;
 	char *device = NULL;
 	struct port_draft *d;
 
-	read_device(r, &underlay_key, item, &device);
+	read_device(r, &device_key, item, &device);
 	if (!device)
 		return;
-	if (strlen(device) > PORT_NAME_MAX) {
-		refuse(r, &underlay_key, item, "\"%.40s\" is too long", device);
-		return;
-	}
 	for (size_t i = 0; i < t->n_underlay; i++)
 		if (strcmp(t->underlay[i], device) == 0) {
 			refuse(r, &underlay_key, item, "%s twice", device);
@@ -284,8 +288,10 @@ static void add_underlay(struct reader *r, const struct node *item)
 	if (d)
 		check_entry(r, d, item);
 	else if (index_get(&r->port_by_name, device) >= 0)
-		node_error(&r->tree, item, "underlay: the port %s has another device, allowed: a name "
-			   "that is no port's", device);
+		node_error(&r->tree, item,
+			   "underlay: the port %s has another device, allowed: a name "
+			   "that is no port's",
+			   device);
 	else
 		make_entry(r, item, device);
 	d = find_entry(r, device);
@@ -313,7 +319,8 @@ void read_underlay(struct reader *r)
 		node_error(&r->tree, r->tunnels, "tunnels: local without underlay, allowed: both "
 			   "(which devices carry VXLAN?)");
 	else if (n && !t->n_local && !r->local_bad)
-		node_error(&r->tree, r->tunnels, "tunnels: underlay without local, allowed: both (which "
+		node_error(&r->tree, r->tunnels,
+			   "tunnels: underlay without local, allowed: both (which "
 			   "addresses are our VTEP?)");
 	t->present = t->n_local && t->n_underlay;
 }

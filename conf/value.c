@@ -42,14 +42,17 @@ static bool refuse_trap(struct reader *r, const struct key *key, const struct no
 		refuse(r, key, value, "%.40s is an octal number in YAML: drop the leading zero, or "
 		       "quote it", value->text);
 	else if (text_is_base60(value->text))
-		refuse(r, key, value, "%.40s is a base-60 number in YAML: write it as one number, or "
-		       "quote it where it is text", value->text);
+		refuse(r, key, value,
+		       "%.40s is a base-60 number in YAML: write it as one number, or "
+		       "quote it where it is text",
+		       value->text);
 	else
 		return false;
 	return true;
 }
 
-bool read_number(struct reader *r, const struct key *key, const struct node *value, uint32_t *number)
+bool read_number(struct reader *r, const struct key *key, const struct node *value,
+		 uint32_t *number)
 {
 	const char *text = scalar_text(r, key, value);
 	uint64_t wide;
@@ -355,8 +358,8 @@ bool check_name(struct reader *r, const char *what, const struct node *name, siz
 			   "'.', '_' and '-', not beginning with '.' or '-'",
 			   what, text, longest);
 	else if (ip_parse(text, &ip))
-		node_error(&r->tree, name, "%s: %s is an address, allowed: a name that is none", what,
-			   text);
+		node_error(&r->tree, name, "%s: %s is an address, allowed: a name that is none",
+			   what, text);
 	else
 		return true;
 	return false;

@@ -4,14 +4,12 @@
  * TREE_BYTES_MAX and TREE_NODES_MAX.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
 
 #include "conf/errors.h"
+#include "conf/file.h"
 #include "conf/text.h"
 #include "conf/tree.h"
 #include "lib/bits.h"
@@ -47,58 +45,6 @@ static void error_at(struct source *s, size_t line, size_t column, const char *f
 
 #define error_here(s, ...) \
 	error_at(s, (s)->event.start_mark.line, (s)->event.start_mark.column, __VA_ARGS__)
-
-static int read_fd(struct source *s, int fd)
-{
-	size_t room = TREE_BYTES_MAX - s->tree->bytes + 1;
-	size_t capacity = 0;
-
-	for (;;) {
-		ssize_t n;
-
-		if (s->bytes == capacity) {
-			uint8_t *data;
-
-			capacity = capacity ? 2 * capacity : 65536;
-			data = realloc(s->data, capacity);
-			if (!data)
-				return -ENOMEM;
-			s->data = data;
-		}
-		n = read(fd, s->data + s->bytes, capacity - s->bytes);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		s->bytes += (size_t)n;
-		if (s->bytes >= room)
-			return -EFBIG;
-	}
-}
-
-/* Everything in memory first: a file that is written while it is read is read once. */
-static int read_file(struct source *s, const char *path)
-{
-	struct stat st;
-	int err, fd;
-
-	/* O_NONBLOCK: a FIFO must not hang us before fstat says what it is. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st)) {
-		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENODEV;
-	} else {
-		err = read_fd(s, fd);
-		if (st.st_mtim.tv_sec > s->tree->mtime_s)
-			s->tree->mtime_s = st.st_mtim.tv_sec;
-	}
-	close(fd);
-	s->tree->bytes = min_of(s->tree->bytes + s->bytes, (size_t)TREE_BYTES_MAX);
-	return err;
-}
 
 static void report_unreadable(struct source *s, int err, const struct node *from)
 {
@@ -377,8 +323,9 @@ static bool add_pair(struct source *s, struct node *map, struct node *key, struc
 	struct pair *old = map_find(map, key->text);
 
 	if (old) {
-		node_error(s->tree, key, "%.60s: set here and at %s:%u:%u, allowed: once", key->text,
-			   s->tree->files[old->key->file], old->key->line, old->key->column);
+		node_error(s->tree, key, "%.60s: set here and at %s:%u:%u, allowed: once",
+			   key->text, s->tree->files[old->key->file], old->key->line,
+			   old->key->column);
 		return true;
 	}
 	return map_add(s->tree, map, key, value) == 0;
@@ -468,7 +415,8 @@ static struct node *read_stream(struct source *s)
 		return empty_map(s);
 	if (root->kind == NODE_MAP)
 		return root;
-	node_error(s->tree, root, "%s, allowed: a map of sections (ports:, networks:, tunnels:, ...)",
+	node_error(s->tree, root,
+		   "%s, allowed: a map of sections (ports:, networks:, tunnels:, ...)",
 		   node_kind_name(root));
 	return NULL;
 }
@@ -494,6 +442,7 @@ struct node *tree_read(struct tree *t, const char *path, const struct node *from
 	struct source s = {.tree = t};
 	struct node *root = NULL;
 	int file = tree_add_file(t, path);
+	int64_t mtime_s = 0;
 	int err;
 
 	if (file < 0) {
@@ -503,7 +452,9 @@ struct node *tree_read(struct tree *t, const char *path, const struct node *from
 		return NULL;
 	}
 	s.file = (uint16_t)file;
-	err = read_file(&s, path);
+	err = file_read(path, TREE_BYTES_MAX - t->bytes, &s.data, &s.bytes, &mtime_s);
+	t->bytes += s.bytes;
+	t->mtime_s = max_of(t->mtime_s, mtime_s);
 	if (err == -ENOMEM)
 		t->arena.failed = true;
 	else if (err)

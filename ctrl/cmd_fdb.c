@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The dump walks the live table with a cursor, a few buckets at a time: no copy, no lock, and what it
- * costs control between two looks at other work is bounded by WALK_BUCKETS_MAX.
+ * The dump walks the live table with a cursor, a few buckets at a time: no copy, no lock, and what
+ * it costs control between two looks at other work is bounded by WALK_BUCKETS_MAX.
  *
- * What is promised: an entry that is there from the beginning to the end of the dump is in it, exactly
- * once, unless the table was resized meanwhile. Then the walk starts again and says so with a line
- * {"restarted":true}: all that follows is a complete dump of its own, and a reader that keeps what
- * came before drops what it has already (culvert does).
+ * What is promised: an entry that is there from the beginning to the end of the dump is in it,
+ * exactly once, unless the table was resized meanwhile. Then the walk starts again and says so with
+ * a line {"restarted":true}: all that follows is a complete dump of its own, and a reader that
+ * keeps what came before drops what it has already (culvert does).
  */
 #include <errno.h>
 #include <stdlib.h>

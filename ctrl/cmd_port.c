@@ -25,13 +25,15 @@ static void add_device(json_t *o, const struct gateway_port *p)
 	const struct port_info *info = &p->info;
 	bool open = p->port != NULL;
 	bool netdev = p->conf->type == CONF_PORT_NETDEV || p->conf->type == CONF_PORT_INTERNAL;
+	const char *program = !open || !netdev ? "none" :
+			      info->bound_program ? "device-bound" : "plain";
 	const char *device = open && info->device[0] ? info->device : p->conf->device;
 
 	field_text(o, "device", netdev ? device : NULL);
 	field_int(o, "speed_mbps", open ? info->speed_mbps : 0);
 	field_text(o, "mode", open ? port_mode_name(info->mode) : port_mode_name(MODE_NONE));
 	field_text(o, "mode_why", open ? info->mode_why : "");
-	field_text(o, "program", !open || !netdev ? "none" : info->bound_program ? "device-bound" : "plain");
+	field_text(o, "program", program);
 	field_text(o, "program_why", open ? info->program_why : "");
 	field_int(o, "queues", open ? info->queues : 0);
 	field_int(o, "mtu", open ? info->mtu : p->conf->mtu);

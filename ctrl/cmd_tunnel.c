@@ -64,7 +64,8 @@ int cmd_tunnel(struct request *request)
 	if (c->g->tunnels)
 		egress = tunnels_find(c->g->tunnels, &ip);
 	if (egress == EGRESS_NONE)
-		return request_refuse(request, "no tunnel to %s: 'culvert tunnel' lists them", text);
+		return request_refuse(request, "no tunnel to %s: 'culvert tunnel' lists them",
+				      text);
 	return request_list(request, egress - EGRESS_TUNNEL0, egress - EGRESS_TUNNEL0 + 1u,
 			    tunnel_object);
 }

@@ -50,9 +50,11 @@ const struct method commands_methods[] = {
 const size_t commands_n_methods = ARRAY_SIZE(commands_methods);
 
 /* Calls @visit for every (network, port) pair of the configuration. */
-static void each_membership(const struct conf *conf, void (*visit)(struct commands *, uint16_t, uint16_t),
-			    struct commands *c)
+static void each_membership(struct commands *c, void (*visit)(struct commands *c, uint16_t network,
+							      uint16_t port))
 {
+	const struct conf *conf = c->g->conf;
+
 	for (size_t i = 0; i < conf->n_ports; i++) {
 		const struct conf_port *p = &conf->ports[i];
 
@@ -78,19 +80,18 @@ static void add_member(struct commands *c, uint16_t network, uint16_t port)
 
 static int index_ports(struct commands *c)
 {
-	const struct conf *conf = c->g->conf;
-	size_t n = conf->n_networks;
+	size_t n = c->g->conf->n_networks;
 
 	c->first_port = calloc(n + 2, sizeof(*c->first_port));
 	if (!c->first_port)
 		return -ENOMEM;
-	each_membership(conf, count_member, c);
+	each_membership(c, count_member);
 	for (size_t i = 1; i < n + 2; i++)
 		c->first_port[i] += c->first_port[i - 1];
 	c->ports = calloc((size_t)c->first_port[n + 1] + 1, sizeof(*c->ports));
 	if (!c->ports)
 		return -ENOMEM;
-	each_membership(conf, add_member, c);
+	each_membership(c, add_member);
 	return 0;
 }
 
@@ -213,13 +214,14 @@ uint16_t request_egress(struct request *request, const char *name)
 	if (port >= 0)
 		return (uint16_t)port;
 	if (!ip_parse(text, &ip)) {
-		request_refuse(request, "'%.64s' is neither a port nor the address of a VTEP", text);
+		request_refuse(request, "'%.64s' is neither a port nor a VTEP's address", text);
 		return EGRESS_NONE;
 	}
 	if (c->g->tunnels)
 		egress = tunnels_find(c->g->tunnels, &ip);
 	if (egress == EGRESS_NONE)
-		request_refuse(request, "%.64s is no remote VTEP: 'culvert tunnel' lists them", text);
+		request_refuse(request, "%.64s is no remote VTEP: 'culvert tunnel' lists them",
+			       text);
 	return egress;
 }
 

@@ -2,7 +2,8 @@
 /*
  * What the socket's methods do: one table, in commands.c; a file cmd_NOUN.c for each noun.
  *
- * Life: commands_create when the gateway runs (opens the socket), commands_destroy before the gateway goes.
+ * Life: commands_create when the gateway runs (opens the socket), commands_destroy before the
+ * gateway goes.
  * Threads: control only.
  */
 #ifndef CTRL_COMMANDS_H
@@ -24,8 +25,8 @@ struct commands {
 	size_t config_bytes;
 };
 
-/* Answers on @socket_path, with the mode and group that @g's configuration says. -errno with a sentence
- * in @why. */
+/* Answers on @socket_path, with the mode and group that @g's configuration says. -errno with a
+ * sentence in @why. */
 int commands_create(struct gateway *g, const char *socket_path, struct commands **commands,
 		    char *why, uint32_t why_bytes);
 /* Accepts NULL. */
@@ -38,7 +39,7 @@ extern const size_t commands_n_methods;
 
 /* A string parameter, or NULL. */
 const char *request_text(const struct request *request, const char *name);
-/* Index of the port, id of the network that parameter @name names; -1 with request_refuse() done. */
+/* Index of the port, id of the network that parameter @name names; -1 after request_refuse(). */
 int request_port(struct request *request, const char *name);
 int request_network(struct request *request, const char *name);
 /* The egress id of the port or VTEP that parameter @name names, or EGRESS_NONE, likewise. */

@@ -90,6 +90,7 @@ static int make_tables(struct gateway *g)
 		port->conf = &g->conf->ports[i];
 		port->shut = !port->conf->enabled;
 		port->closed_state = GATEWAY_PORT_MISSING;
+		port->checked = true;	/* conf_check_host came before us */
 		port->state = port->shut ? GATEWAY_PORT_SHUT : GATEWAY_PORT_MISSING;
 		port->since_ns = g->started_ns;
 	}
@@ -97,12 +98,23 @@ static int make_tables(struct gateway *g)
 	return r ? r : views_create(g, &g->views);
 }
 
+/* Ports with a socket for each worker. */
+static uint32_t n_sockets(const struct conf *conf)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < conf->n_ports; i++)
+		n += conf->ports[i].type == CONF_PORT_NETDEV ||
+		     conf->ports[i].type == CONF_PORT_INTERNAL;
+	return n;
+}
+
 static int make_workers(struct gateway *g)
 {
 	int lone = cores_default();
 	const int *cores = g->conf->cores ? g->conf->cores : &lone;
 	uint32_t n = g->conf->cores ? (uint32_t)g->conf->n_cores : 1;
-	uint32_t n_frames = port_frames_needed(g->n_ports, g->conf->ring);
+	uint32_t n_frames = port_frames_needed(n_sockets(g->conf), g->conf->ring);
 	uint32_t cookie = 0;
 	char why[256];
 	int r;
@@ -134,7 +146,10 @@ static int make_workers(struct gateway *g)
 		g->n_workers++;
 	}
 	cores_avoid(cores, n);
-	return 0;
+	if (worker_event_fd() >= 0)
+		return 0;
+	log_error("eventfd: %s", strerror(-worker_event_fd()));
+	return worker_event_fd();
 }
 
 static int add_static(struct gateway *g, uint16_t network, const struct conf_static *s)
@@ -278,9 +293,9 @@ int gateway_create(const struct conf *conf, struct loop *loop, const char *run_d
 
 	if (!g)
 		return -ENOMEM;
-	/* A writer that never reads under RCU: registered for call_rcu's sake, and offline for good. */
+	/* An RCU reader that reads nothing while it waits for events. */
 	rcu_register_thread();
-	rcu_thread_offline();
+	loop_set_rest(loop, rcu_thread_offline, rcu_thread_online);
 	g->conf = conf;
 	g->loop = loop;
 	g->run_dir = run_dir;
@@ -365,6 +380,7 @@ void gateway_destroy(struct gateway *g)
 	free(g->tunnel);
 	free(g->network);
 	free(g->port);
+	loop_set_rest(g->loop, NULL, NULL);
 	rcu_unregister_thread();
 	free(g);
 }

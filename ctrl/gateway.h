@@ -28,7 +28,7 @@ enum gateway_port_state {
 	GATEWAY_PORT_NO_LINK,
 	GATEWAY_PORT_MISSING,	/* the device is not there; opened when it appears */
 	GATEWAY_PORT_SHUT,	/* enabled: false, or `culvert port disable` */
-	GATEWAY_PORT_FAILED,	/* the device is there, but port_open refused: see why; tried again */
+	GATEWAY_PORT_FAILED,	/* the device is there, but refused: see why; tried again */
 	GATEWAY_PORT_DONE,	/* a pcap file was read to its end */
 };
 
@@ -52,10 +52,11 @@ struct gateway_port {
 	/* ports.c */
 	char device[16];	/* what the port was opened with */
 	uint8_t closed_state;	/* MISSING or FAILED, while port is NULL */
+	bool checked;		/* the device may be taken: it is not how we are logged in, ... */
 	uint32_t retry_s;	/* pause before the next try to open it */
 	uint64_t retry_ns;	/* when that is */
 	/* links.c */
-	int peer_ifindex;	/* veth: its other end, when that is in our network namespace; or 0 */
+	int peer_ifindex;	/* veth: its other end, when in our network namespace; or 0 */
 	char peer_offload[16];	/* the other end's name, when it leaves checksums to us */
 };
 
@@ -92,7 +93,8 @@ struct views;			/* ctrl/views.h */
 
 /* What only two looks at the counters can tell; see problems.c. */
 struct gateway_watch {
-	uint64_t books_sum;	/* both sides, at the last look: at rest when they are the same again */
+	uint64_t books_sum;	/* both sides, at the last look: the same again at rest */
+	uint64_t rest_since_ns;	/* they have been the same since */
 	uint64_t books_since_ns;	/* out of balance at rest since; 0: they balance */
 	uint64_t overflow_since_ns;	/* learn events are being lost since; 0: they are not */
 	uint64_t overflow_last_ns;
@@ -125,17 +127,19 @@ struct gateway {
 	struct gateway_watch watch;
 };
 
-/* Builds everything. -errno after a log line that names the object and the cure. */
+/* Builds everything; conf_check_host has passed. -errno after a log line that names the object and
+ * the cure. */
 int gateway_create(const struct conf *conf, struct loop *loop, const char *run_dir,
 		   struct gateway **gateway);
 /* Accepts NULL. Logs when the books do not balance. */
 void gateway_destroy(struct gateway *g);
 
-/* `culvert port enable|disable`. The socket stays; frames that still come in are dropped as port-shut. */
+/* `culvert port enable|disable`. The socket stays; frames that still come in are dropped as
+ * port-shut. */
 int gateway_port_shut(struct gateway *g, uint16_t port, bool shut);
 
-/* `culvert fdb add|del|flush`. -ENOENT, -EINVAL with a sentence in @why. network 0 and port EGRESS_NONE
- * select all in flush, which returns how many entries went; static entries stay. */
+/* `culvert fdb add|del|flush`. -ENOENT, -EINVAL with a sentence in @why. network 0 and port
+ * EGRESS_NONE select all in flush, which returns how many entries went; static entries stay. */
 int gateway_fdb_add(struct gateway *g, uint16_t network, const struct mac *mac, uint16_t egress,
 		    char *why, uint32_t why_bytes);
 int gateway_fdb_del(struct gateway *g, uint16_t network, const struct mac *mac, char *why,

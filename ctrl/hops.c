@@ -71,9 +71,10 @@ uint32_t hops_learn(struct hops *hops, const struct rtnl_neigh *neigh)
 		hop->managed = false;
 		hop->want_use = true;
 	}
-	if (usable == hop->usable &&
+	if (hop->known && usable == hop->usable &&
 	    (!usable || memcmp(&hop->mac, &neigh->mac, sizeof(hop->mac)) == 0))
 		return HOP_NONE;
+	hop->known = true;
 	hop->usable = usable;
 	hop->mac = neigh->mac;
 	return i;

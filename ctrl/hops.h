@@ -2,8 +2,8 @@
 /*
  * Next hops: neighbours that tunnels go through, each kept once.
  *
- * Invariants: a hop's index stays as long as it has users; one without users is released (want_use is set,
- * so that the kernel is told) and then free. Index order is nothing.
+ * Invariants: a hop's index stays as long as it has users; one without users is released (want_use
+ * is set, so that the kernel is told) and then free. Index order is nothing.
  * Threads: control only.
  */
 #ifndef CTRL_HOPS_H
@@ -21,6 +21,7 @@ struct hop {
 	uint32_t users;
 	struct ip address;
 	struct mac mac;		/* when usable */
+	bool known;		/* the kernel has said something of it */
 	bool usable;		/* its MAC is known, and the kernel has not found it dead */
 	bool want_use;		/* the kernel is to be told that we use it, or no longer do */
 	bool want_get;		/* its state is to be asked for */
@@ -33,13 +34,15 @@ struct hops {
 	uint32_t n;		/* slots, free ones included */
 };
 
-/* The hop for @address on @ifindex, with one user more; made when it is new. HOP_NONE: no memory. */
+/* The hop for @address on @ifindex, with one user more; made when it is new. HOP_NONE: no
+ * memory. */
 uint32_t hops_get(struct hops *hops, int ifindex, const struct ip *address);
 /* One user less. HOP_NONE is fine. */
 void hops_put(struct hops *hops, uint32_t hop);
 /* HOP_NONE when it is not there. */
 uint32_t hops_find(const struct hops *hops, int ifindex, const struct ip *address);
-/* What the kernel says of a neighbour. The hop's index when that changes how packets go, or HOP_NONE. */
+/* What the kernel says of a neighbour. The hop's index when that changes how packets go, or
+ * HOP_NONE. */
 uint32_t hops_learn(struct hops *hops, const struct rtnl_neigh *neigh);
 void hops_fini(struct hops *hops);
 

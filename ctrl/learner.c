@@ -7,7 +7,8 @@
 #include "ctrl/gateway.h"
 #include "lib/clock.h"
 
-/* 16384 buckets are a megabyte read in order: 0.3 ms. A million entries are through in 7 seconds. */
+/* 16384 buckets are a megabyte read in order: 0.3 ms. A million entries are through in 7
+ * seconds. */
 #define SWEEP_BUCKETS 16384
 #define SWEEP_PERIOD_MS 100
 #define FLUSH_BUCKETS (1u << 20)
@@ -86,7 +87,8 @@ static bool network_has_room(struct learner *l, uint16_t network, uint64_t now_n
 	return false;
 }
 
-/* Whether what comes from @egress is still news: events wait in a ring, and their port may be gone by now. */
+/* Whether what comes from @egress is still news: events wait in a ring, and their port may be gone
+ * by now. */
 static bool learns_from(const struct learner *l, uint16_t network, uint16_t egress)
 {
 	uint8_t learn = l->g->conf->networks[network].learn;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The FDB's only writer: what the workers learn, what ages, what is given by the configuration and by
- * command, and how many MACs that makes for every network and port.
+ * The FDB's only writer: what the workers learn, what ages, what is given by the configuration and
+ * by command, and how many MACs that makes for every network and port.
  *
  * Invariants: gateway_network.macs is the number of a network's entries, static ones included;
- * gateway_port.macs the number of learned entries that point to a port. A static entry neither moves
- * nor ages. A limit only stops learning, never a static entry.
- * Ageing is a sweep in slices of a bounded number of buckets, so that control has its hands free again
- * after well under a millisecond, also with a million entries.
+ * gateway_port.macs the number of learned entries that point to a port. A static entry neither
+ * moves nor ages. A limit only stops learning, never a static entry. Ageing is a sweep in slices of
+ * a bounded number of buckets, so that control has its hands free again after well under a
+ * millisecond, also with a million entries.
  * Threads: control only.
  */
 #ifndef CTRL_LEARNER_H
@@ -43,7 +43,8 @@ bool learner_sweep(struct learner *l, uint32_t now_s);
 int learner_add(struct learner *l, uint64_t key, uint16_t egress);
 /* -ENOENT. */
 int learner_del(struct learner *l, uint64_t key);
-/* Learned entries of @network (0: all) that point to @egress (EGRESS_NONE: any). Returns how many went. */
+/* Learned entries of @network (0: all) that point to @egress (EGRESS_NONE: any). Returns how many
+ * went. */
 uint32_t learner_flush(struct learner *l, uint16_t network, uint16_t egress);
 
 #endif

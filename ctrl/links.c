@@ -63,8 +63,8 @@ static void refresh(struct links *l, uint16_t i, const struct rtnl_link *link)
 		check_offload(port->peer_ifindex, port->peer_offload);
 }
 
-/* A device that no port has: perhaps the one that port @i waits for. One that was tried already and failed is
- * the timer's: opening it makes events too. */
+/* A device that no port has: perhaps the one that port @i waits for. One that was tried already and
+ * failed is the timer's: opening it makes events too. */
 static void try_waiting(struct links *l, uint16_t i, const struct rtnl_link *link)
 {
 	struct gateway_port *port = &l->g->port[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Link events: devices that appear, vanish, get and lose their link, for the ports that stand on them.
+ * Link events: devices that appear, vanish, get and lose their link, for the ports that stand on
+ * them.
  *
  * Threads: control only.
  */

@@ -76,7 +76,7 @@ static int take_lock(struct listener *l, struct reason *why)
 	}
 	close(l->lock_fd);
 	return fail(why, -EADDRINUSE,
-		    "another culvertd holds %s: stop it, or give this one a control.socket of its own",
+		    "another culvertd holds %s: stop it, or set control.socket to another path",
 		    l->path);
 }
 
@@ -116,8 +116,8 @@ static void give_to_group(const char *path, const char *name)
 	const struct group *group = name ? getgrnam(name) : NULL;
 
 	if (name && !group)
-		log_info("no group '%s' here: %s is for root alone (groupadd --system %s)", name, path,
-			 name);
+		log_info("no group '%s' here: %s is for root alone (groupadd --system %s)", name,
+			 path, name);
 	else if (group && chown(path, (uid_t)-1, group->gr_gid) < 0)
 		log_warn("%s: cannot give it to group %s: %s", path, name, strerror(errno));
 }
@@ -150,6 +150,8 @@ int listen_open(struct listener *l, const char *path, const char *group, uint32_
 	int r;
 
 	*l = (struct listener){.fd = -1, .lock_fd = -1};
+	if (!*path)
+		return fail(&why, -EINVAL, "control.socket is empty");
 	if (strlen(path) >= sizeof(address.sun_path))
 		return fail(&why, -ENAMETOOLONG, "control.socket %s: longer than %zu bytes", path,
 			    sizeof(address.sun_path) - 1);

@@ -2,8 +2,8 @@
 /*
  * A listening Unix socket with one owner.
  *
- * A lock file beside it (PATH.lock) is held while it lives, so that of two daemons that start at once
- * one is refused; who holds the lock and finds nobody answering may replace a stale socket.
+ * A lock file beside it (PATH.lock) is held while it lives, so that of two daemons that start at
+ * once one is refused; who holds the lock and finds nobody answering may replace a stale socket.
  * Threads: control only.
  */
 #ifndef CTRL_LISTEN_H

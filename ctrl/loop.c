@@ -21,6 +21,8 @@ struct loop {
 	struct io_uring_sqe *open_sqe;	/* given out by loop_sqe, perhaps not prepared yet */
 	struct loop_op *open_op;
 	uint32_t under_way;		/* operations whose final completion is still to come */
+	void (*sleep)(void);
+	void (*wake)(void);
 	bool stop;
 	bool closing;
 };
@@ -30,10 +32,10 @@ static void explain(int error, char *why, uint32_t why_bytes)
 	const char *cure = "";
 
 	if (error == -EPERM)
-		cure = ": io_uring is switched off here: sysctl kernel.io_uring_disabled=0, or allow "
-		       "io_uring in the container's or unit's seccomp filter";
+		cure = ": io_uring is switched off here: sysctl kernel.io_uring_disabled=0, or "
+		       "allow it in the container's or unit's seccomp filter";
 	else if (error == -ENOSYS)
-		cure = ": this kernel was built without CONFIG_IO_URING, or a seccomp filter hides it";
+		cure = ": this kernel has no CONFIG_IO_URING, or a seccomp filter hides it";
 	else if (error == -ENOMEM)
 		cure = ": raise RLIMIT_MEMLOCK (LimitMEMLOCK=infinity in the unit)";
 	snprintf(why, why_bytes, "io_uring_setup: %s%s", strerror(-error), cure);
@@ -72,7 +74,11 @@ static int submit_and_wait(struct loop *loop, uint32_t n_wait)
 	int r;
 
 	seal(loop);
+	if (n_wait && loop->sleep)
+		loop->sleep();
 	r = io_uring_submit_and_wait(&loop->ring, n_wait);
+	if (n_wait && loop->wake)
+		loop->wake();
 	return r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY ? r : 0;
 }
 
@@ -100,7 +106,7 @@ void loop_cancel(struct loop *loop, struct loop_op *op)
 	io_uring_prep_cancel(take_sqe(loop, NULL), op, 0);
 }
 
-/* Makes completions of @op that wait in the ring nobody's. True when the final one was among them. */
+/* Makes completions of @op that wait in the ring nobody's. True when the final one was there. */
 static bool disown(struct loop *loop, struct loop_op *op, int *result)
 {
 	struct io_uring_cqe *cqe;
@@ -184,6 +190,12 @@ int loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
 	loop->stop = true;
+}
+
+void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void))
+{
+	loop->sleep = sleep;
+	loop->wake = wake;
 }
 
 static void timer_arm(struct loop_timer *timer)

@@ -2,8 +2,8 @@
 /*
  * The control thread's event loop: one io_uring, completions call back.
  *
- * An operation is a struct loop_op inside whatever it belongs to; it must stay where it is until its
- * final completion was delivered (cqe_flags without IORING_CQE_F_MORE).
+ * An operation is a struct loop_op inside whatever it belongs to; it must stay where it is until
+ * its final completion was delivered (cqe_flags without IORING_CQE_F_MORE).
  * Threads: control only.
  */
 #ifndef CTRL_LOOP_H
@@ -20,7 +20,8 @@ struct loop_op {
 	void (*done)(struct loop_op *op, int result, uint32_t cqe_flags);
 };
 
-/* -errno with a sentence in @why that has the cure (io_uring switched off by sysctl or seccomp, ...). */
+/* -errno with a sentence in @why that has the cure (io_uring switched off by sysctl or seccomp,
+ * ...). */
 int loop_create(struct loop **loop, char *why, uint32_t why_bytes);
 /* Accepts NULL. Cancels what is still under way and waits for it. */
 void loop_destroy(struct loop *loop);
@@ -29,21 +30,25 @@ void loop_destroy(struct loop *loop);
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL: submits
- * when the queue is full. User data is set by the call and again after prep by the loop: prepare
- * with the returned entry at once, before any other call of this header. */
+/* @sleep is called before the loop waits, @wake after: the thread as an RCU reader is offline
+ * meanwhile. NULL: nothing is. */
+void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void));
+
+/* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL:
+ * submits when the queue is full. User data is set by the call and again after prep by the loop:
+ * prepare with the returned entry at once, before any other call of this header. */
 struct io_uring_sqe *loop_sqe(struct loop *loop, struct loop_op *op);
 
 /* Asks for the cancellation of @op; its done comes with -ECANCELED (or its real result). */
 void loop_cancel(struct loop *loop, struct loop_op *op);
 
-/* Cancels @op, which must be under way, and returns when the kernel has let go of it: its done does not
- * come, and its memory (buffers too) may be freed. For what the kernel can end at once: polls,
+/* Cancels @op, which must be under way, and returns when the kernel has let go of it: its done does
+ * not come, and its memory (buffers too) may be freed. For what the kernel can end at once: polls,
  * timeouts, socket I/O. Returns what done would have got: -ECANCELED, or a real result. */
 int loop_forget(struct loop *loop, struct loop_op *op);
 
-/* A periodic timer. @tick runs every @period_ms until loop_timer_stop, which @tick may call. Ticks that
- * a busy thread missed are skipped, not made up for. */
+/* A periodic timer. @tick runs every @period_ms until loop_timer_stop, which @tick may call. Ticks
+ * that a busy thread missed are skipped, not made up for. */
 struct loop_timer {
 	struct loop_op op;
 	struct loop *loop;
@@ -69,7 +74,8 @@ struct loop_watch {
 };
 void loop_watch_start(struct loop *loop, struct loop_watch *watch, int fd,
 		      void (*ready)(struct loop_watch *watch));
-/* When it returns @watch may be freed and the descriptor closed. Harmless on a zeroed or stopped watch. */
+/* When it returns @watch may be freed and the descriptor closed. Harmless on a zeroed or stopped
+ * watch. */
 void loop_watch_stop(struct loop_watch *watch);
 
 #endif

@@ -22,7 +22,7 @@ int gateway_find_network(const struct gateway *g, const char *name)
 const char *gateway_port_state_name(uint8_t state)
 {
 	static const char *const name[] = {
-		[GATEWAY_PORT_UP] = "up",	    [GATEWAY_PORT_NO_LINK] = "no link",
+		[GATEWAY_PORT_UP] = "up",	    [GATEWAY_PORT_NO_LINK] = "no-link",
 		[GATEWAY_PORT_MISSING] = "missing", [GATEWAY_PORT_SHUT] = "shut",
 		[GATEWAY_PORT_FAILED] = "failed",   [GATEWAY_PORT_DONE] = "done",
 	};

@@ -2,9 +2,9 @@
 /*
  * rtnetlink through the loop: requests with their answers, and what the kernel tells unasked.
  *
- * Two sockets, so that a flood of events cannot drown an answer. Requests are queued; one is under way
- * at a time, an answer is matched by its sequence number, and whatever goes wrong ends in done with an
- * error: nothing is waited for forever.
+ * Two sockets, so that a flood of events cannot drown an answer. Requests are queued; one is under
+ * way at a time, an answer is matched by its sequence number, and whatever goes wrong ends in done
+ * with an error: nothing is waited for forever.
  *
  * Invariants: a request's memory is the caller's and stays where it is until done was called.
  * Only what the kernel sent (port id 0) is read.
@@ -24,7 +24,8 @@ struct netlink;
 struct netlink_request {
 	/* Each message of the answer; NULL when nobody wants them. */
 	void (*reply)(struct netlink_request *request, const struct nlmsghdr *m);
-	/* The end: 0 or -errno; -EINTR and -ENOBUFS: the answer has gaps, ask again. May free or resend. */
+	/* The end: 0 or -errno; -EINTR and -ENOBUFS: the answer has gaps, ask again. May free or
+	 * resend. */
 	void (*done)(struct netlink_request *request, int error);
 	struct netlink_request *next;
 	uint32_t message[RTNL_REQUEST_BYTES / 4];

@@ -134,20 +134,54 @@ static void describe_device(const struct conf_port *c, char *text, size_t bytes)
 		snprintf(text, bytes, "with MAC address %s", mac_format(&c->match_mac, mac));
 }
 
+/* What conf_check_host says of those that are there at start, once for each device that appears. */
+static int check_device(struct gateway *g, uint16_t i)
+{
+	struct gateway_port *port = &g->port[i];
+	struct conf_errors errors = {0};
+	const char *text = "refused";
+	size_t name_bytes = strlen(port->conf->name);
+	int r = 0;
+
+	if (port->checked)
+		return 0;
+	r = conf_check_port(g->conf, i, &errors);
+	if (errors.n)
+		text = errors.list[0].text;
+	/* "NAME: what": the name is said by whoever says why. */
+	if (strncmp(text, port->conf->name, name_bytes) == 0 && text[name_bytes] == ':')
+		text += name_bytes + 1 + strspn(text + name_bytes + 1, " ");
+	if (r < 0)
+		snprintf(port->why, sizeof(port->why), "%s", text);
+	conf_errors_fini(&errors);
+	port->checked = r == 0;
+	return r;
+}
+
+/* The netdev of a port that has one, into port->device. */
+static int find_device(struct gateway *g, uint16_t i)
+{
+	struct gateway_port *port = &g->port[i];
+	char device[128];
+
+	if (conf_port_device(port->conf, port->device) == 0)
+		return check_device(g, i);
+	port->checked = false;
+	describe_device(port->conf, device, sizeof(device));
+	snprintf(port->why, sizeof(port->why), "no device %s; waiting for it", device);
+	return -ENODEV;
+}
+
 /* Finds the device and opens the port. 0 or -errno with a sentence in port->why. */
 static int open_port(struct gateway *g, uint16_t i)
 {
 	struct gateway_port *port = &g->port[i];
 	const struct conf_port *c = port->conf;
 	struct port_options options;
-	char device[128];
-	int r;
+	int r = has_device(c) ? find_device(g, i) : 0;
 
-	if (has_device(c) && conf_port_device(c, port->device) < 0) {
-		describe_device(c, device, sizeof(device));
-		snprintf(port->why, sizeof(port->why), "no device %s; waiting for it", device);
-		return -ENODEV;
-	}
+	if (r < 0)
+		return r;
 	if (c->type == CONF_PORT_INTERNAL)
 		snprintf(port->device, sizeof(port->device), "%s", c->device ? c->device : c->name);
 	fill_options(g, i, &options);
@@ -203,7 +237,9 @@ void ports_settle(struct gateway *g, uint16_t i)
 static int attempt(struct gateway *g, uint16_t i)
 {
 	struct gateway_port *port = &g->port[i];
+	bool was_missing = port->closed_state == GATEWAY_PORT_MISSING && port->why[0];
 	char before[sizeof(port->why)];
+	uint8_t state;
 	int r;
 
 	memcpy(before, port->why, sizeof(before));
@@ -216,10 +252,13 @@ static int attempt(struct gateway *g, uint16_t i)
 		port->retry_s = 0;
 		views_update_port(g->views, i);
 	} else {
-		port->closed_state = r == -ENODEV ? GATEWAY_PORT_MISSING : GATEWAY_PORT_FAILED;
+		state = r == -ENODEV ? GATEWAY_PORT_MISSING : GATEWAY_PORT_FAILED;
+		if (state != port->closed_state)
+			port->retry_s = 0;
+		port->closed_state = state;
 		port->retry_s = port->retry_s ? min_of(port->retry_s * 2, RETRY_MAX_S) : 1;
 		port->retry_ns = clock_ns() + port->retry_s * NS_PER_S;
-		if (strcmp(before, port->why) != 0)
+		if (strcmp(before, port->why) != 0 && !(was_missing && r == -ENODEV))
 			log_line(r == -ENODEV ? LOG_LVL_WARN : LOG_LVL_ERROR, "port %s: %s",
 				 port->conf->name, port->why);
 	}
@@ -272,6 +311,7 @@ void ports_vanished(struct gateway *g, uint16_t i)
 	port->info.link = false;
 	port->info.ifindex = 0;
 	port->closed_state = GATEWAY_PORT_MISSING;
+	port->checked = false;
 	port->retry_s = 0;
 	port->retry_ns = 0;
 	port->peer_ifindex = 0;
@@ -281,7 +321,8 @@ void ports_vanished(struct gateway *g, uint16_t i)
 	ports_settle(g, i);
 }
 
-/* A device that came under the same name may have been missed; an internal pair can be made again. */
+/* A device that came under the same name may have been missed; an internal pair can be made
+ * again. */
 static void refresh(struct gateway *g, uint16_t i, uint64_t now_ns)
 {
 	struct gateway_port *port = &g->port[i];

@@ -2,10 +2,10 @@
 /*
  * The ports of a running gateway: opened, watched, lost, found again.
  *
- * A port's state follows from few facts (is it shut, is it open, has it link, was its file read to the
- * end, why could it not be opened); ports_settle() derives it after every change of one of them, and
- * all that depends on the state happens there: what the workers see, flood lists, learned entries,
- * tunnels, the log.
+ * A port's state follows from few facts (is it shut, is it open, has it link, was its file read to
+ * the end, why could it not be opened); ports_settle() derives it after every change of one of
+ * them, and all that depends on the state happens there: what the workers see, flood lists, learned
+ * entries, tunnels, the log.
  * Threads: control only.
  */
 #ifndef CTRL_PORTS_H
@@ -16,8 +16,8 @@
 
 struct gateway;
 
-/* Opens every port of the configuration for the first time. -errno after a log line when one fails that may
- * not be missing; the caller closes the others. */
+/* Opens every port of the configuration for the first time. -errno after a log line when one fails
+ * that may not be missing; the caller closes the others. */
 int ports_open_all(struct gateway *g);
 void ports_close_all(struct gateway *g);
 
@@ -31,8 +31,8 @@ void ports_settle(struct gateway *g, uint16_t i);
 /* Refreshes infos, and tries again what could not be opened. */
 void ports_every_second(struct gateway *g);
 
-/* A MAC address for the internal port @name that stays the same on this host for ever: locally administered,
- * made from @machine_id (any text) and the name. */
+/* A MAC address for the internal port @name that stays the same on this host for ever: locally
+ * administered, made from @machine_id (any text) and the name. */
 struct mac ports_stable_mac(const char *machine_id, const char *name);
 
 #endif

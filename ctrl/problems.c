@@ -12,6 +12,9 @@
 
 /* Trouble that comes in events is over when there were none for so long. */
 #define QUIET_NS (60 * NS_PER_S)
+/* Counters that stood still for so long are at rest, and not those of a worker that had to wait for
+ * its CPU in the middle of a burst. */
+#define REST_NS (3 * NS_PER_S)
 
 static uint64_t limit_since(const struct mac_limit *limit)
 {
@@ -40,7 +43,9 @@ static void port_render(struct gateway *g, uint32_t i, struct gateway_problem *p
 
 static uint64_t offload_since(struct gateway *g, uint32_t i)
 {
-	return g->port[i].port && g->port[i].peer_offload[0] ? g->port[i].since_ns : 0;
+	const struct gateway_port *port = &g->port[i];
+
+	return port->port && !port->conf->underlay && port->peer_offload[0] ? port->since_ns : 0;
 }
 
 static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
@@ -49,9 +54,26 @@ static void offload_render(struct gateway *g, uint32_t i, struct gateway_problem
 
 	snprintf(p->what, sizeof(p->what), "port %s", port->conf->name);
 	snprintf(p->text, sizeof(p->text),
-		 "%s leaves checksums to the hardware, and a veth has none: TCP and UDP from it break",
+		 "%s leaves checksums to the hardware, and a veth has none: its TCP and UDP break",
 		 port->peer_offload);
 	snprintf(p->cure, sizeof(p->cure), "ethtool -K %s tx off", port->peer_offload);
+}
+
+/* A veth whose peer is in another network namespace: what port_open saw there. Of one that is in
+ * ours links.c knows better, and at once. An underlay's peer mostly forwards what others send. */
+static uint64_t warning_since(struct gateway *g, uint32_t i)
+{
+	const struct gateway_port *port = &g->port[i];
+	bool counts = port->port && !port->conf->underlay && !port->peer_ifindex &&
+		      strcmp(port->info.driver, "veth") == 0;
+
+	return counts && port->info.warning[0] ? port->since_ns : 0;
+}
+
+static void warning_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+{
+	snprintf(p->what, sizeof(p->what), "port %s", g->port[i].conf->name);
+	snprintf(p->text, sizeof(p->text), "%s", g->port[i].info.warning);
 }
 
 static uint64_t port_limit_since(struct gateway *g, uint32_t i)
@@ -154,7 +176,7 @@ static void books_render(struct gateway *g, uint32_t i, struct gateway_problem *
 	gateway_books(g, &b);
 	snprintf(p->what, sizeof(p->what), "books");
 	snprintf(p->text, sizeof(p->text),
-		 "out of balance by %" PRId64 " at rest: packets are lost uncounted, a defect of culvert",
+		 "out of balance by %" PRId64 " at rest: packets uncounted, a defect of culvert",
 		 (int64_t)(b.rx + b.copied + b.generated - b.tx - b.drops));
 	snprintf(p->cure, sizeof(p->cure), "culvert drops");
 }
@@ -174,7 +196,8 @@ static void overflow_render(struct gateway *g, uint32_t i, struct gateway_proble
 	snprintf(p->cure, sizeof(p->cure), "culvert network");
 }
 
-/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say it. */
+/* One row for each kind of problem: since when object @i has it (0: it has not), and how to say
+ * it. */
 static const struct kind {
 	enum { OF_PORTS, OF_NETWORKS, OF_TUNNELS, OF_GATEWAY } of;
 	uint64_t (*since)(struct gateway *g, uint32_t i);
@@ -182,6 +205,7 @@ static const struct kind {
 } kinds[] = {
 	{OF_PORTS, port_since, port_render},
 	{OF_PORTS, offload_since, offload_render},
+	{OF_PORTS, warning_since, warning_render},
 	{OF_PORTS, port_limit_since, port_limit_render},
 	{OF_NETWORKS, network_limit_since, network_limit_render},
 	{OF_TUNNELS, tunnel_since, tunnel_render},
@@ -262,8 +286,10 @@ static void watch_books(struct gateway *g, uint64_t now_ns)
 	gateway_books(g, &b);
 	in = b.rx + b.copied + b.generated;
 	out = b.tx + b.drops;
-	off = in != out && in + out == w->books_sum;
+	if (in + out != w->books_sum)
+		w->rest_since_ns = now_ns;
 	w->books_sum = in + out;
+	off = in != out && now_ns - w->rest_since_ns >= REST_NS;
 	if (off && !w->books_since_ns)
 		log_error("the books do not balance at rest: rx %" PRIu64 " + copied %" PRIu64
 			  " + generated %" PRIu64 ", tx %" PRIu64 " + drops %" PRIu64,

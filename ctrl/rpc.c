@@ -31,13 +31,22 @@ static void add_line(struct buffer *out, json_t *message)
 	json_decref(message);
 }
 
+/* Names that came in may be anything, and cut anywhere: what is no UTF-8 becomes U+FFFD. */
+static json_t *safe_string(const char *text)
+{
+	struct buffer quoted = {0};
+	json_t *string = NULL;
+
+	buffer_json(&quoted, text);
+	if (!quoted.failed)
+		string = json_loadb(quoted.data, quoted.n, JSON_DECODE_ANY, NULL);
+	buffer_fini(&quoted);
+	return string;
+}
+
 static json_t *error_object(int code, const char *message)
 {
-	json_t *error = json_pack("{s:i, s:s}", "code", code, "message", message);
-
-	/* Names that came in may be anything. */
-	return error ? error
-		     : json_pack("{s:i, s:s}", "code", code, "message", "(not printable)");
+	return json_pack("{s:i, s:o}", "code", code, "message", safe_string(message));
 }
 
 static void add_error(struct buffer *out, json_t *id, int code, const char *message)
@@ -189,8 +198,8 @@ static void add_result(struct buffer *out, json_t *id, struct request *request)
 	add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
-static void answer_message(const struct server_options *options, json_t *message, struct buffer *out,
-			   struct stream **stream, json_t **stream_id)
+static void answer_message(const struct server_options *options, json_t *message,
+			   struct buffer *out, struct stream **stream, json_t **stream_id)
 {
 	json_t *id = json_object_get(message, "id");
 	json_t *params = json_object_get(message, "params");
@@ -213,8 +222,8 @@ static void answer_message(const struct server_options *options, json_t *message
 	json_decref(none);
 }
 
-void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
-		struct stream **stream, json_t **id)
+void rpc_answer(const struct server_options *options, const char *line, size_t n,
+		struct buffer *out, struct stream **stream, json_t **id)
 {
 	json_error_t error;
 	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, &error);

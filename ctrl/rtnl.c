@@ -19,7 +19,8 @@ static int collect(const struct nlattr *attr, void *arg)
 	return MNL_CB_OK;
 }
 
-/* The header of @header_bytes behind @m's, with the attributes in @table (of @max + 1). NULL: too short. */
+/* The header of @header_bytes behind @m's, with the attributes in @table (of @max + 1). NULL: too
+ * short. */
 static const void *open_message(const struct nlmsghdr *m, size_t header_bytes,
 				const struct nlattr **table, uint16_t max)
 {

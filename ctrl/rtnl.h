@@ -63,12 +63,13 @@ static inline bool rtnl_neigh_usable(uint16_t state)
 /* Whether the first @bits of @a and @b are the same. */
 bool rtnl_prefix_covers(const struct ip *a, uint8_t bits, const struct ip *b);
 
-/* Requests, written to @buffer of RTNL_REQUEST_BYTES, 4-aligned. The sequence number is the sender's. */
+/* Requests, written to @buffer of RTNL_REQUEST_BYTES, 4-aligned. The sequence number is the
+ * sender's. */
 #define RTNL_REQUEST_BYTES 128
 
 void rtnl_get_links(void *buffer);
-/* Which way a packet from @src (none: not said) to @dst would go: the route that won, not the table's
- * entry. */
+/* Which way a packet from @src (none: not said) to @dst would go: the route that won, not the
+ * table's entry. */
 void rtnl_get_route(void *buffer, const struct ip *dst, const struct ip *src);
 void rtnl_get_neigh(void *buffer, int ifindex, const struct ip *address);
 /* Makes the kernel resolve @address. @managed: and keep it resolved until told otherwise (5.16). */

@@ -43,6 +43,7 @@ struct server {
 	struct loop_op accept;
 	struct __kernel_timespec accept_pause;
 	bool accept_pauses;
+	bool accept_fails;	/* said so already */
 	struct client *clients;
 	uint32_t n_clients;
 };
@@ -72,8 +73,8 @@ static void client_send(struct client *c)
 			   c->out.n - c->out_start, MSG_NOSIGNAL);
 }
 
-/* Only called when no whole line is left in the buffer, so it never holds more than a line that is too
- * long by READ_BYTES. */
+/* Only called when no whole line is left in the buffer, so it never holds more than a line that is
+ * too long by READ_BYTES. */
 static void client_receive(struct client *c)
 {
 	buffer_consume(&c->in, c->in_start);
@@ -253,12 +254,15 @@ static void accept_done(struct loop_op *op, int result, uint32_t cqe_flags)
 	if (server->accept_pauses) {
 		server->accept_pauses = false;
 	} else if (result >= 0) {
+		server->accept_fails = false;
 		client_create(server, result);
 	} else if (result == -ECANCELED) {
 		return;
 	} else if (result != -EINTR && result != -ECONNABORTED) {
 		/* EMFILE, ENFILE, ENOMEM: the connection still waits; do not spin on it. */
-		log_warn("accept on %s: %s", server->options.path, strerror(-result));
+		if (!server->accept_fails)
+			log_warn("accept on %s: %s", server->options.path, strerror(-result));
+		server->accept_fails = true;
 		server->accept_pauses = true;
 		io_uring_prep_timeout(loop_sqe(server->loop, op), &server->accept_pause, 0, 0);
 		return;

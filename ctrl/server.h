@@ -3,9 +3,9 @@
  * JSON-RPC 2.0 on a Unix socket: one message a line, bulk in chunks (docs/protocol.md).
  *
  * A client has one operation under way at a time: it is read, or sent to. Its next request is
- * looked at when the answer to the last one has been sent, the next chunk of a stream is made when the
- * last one has been sent. So a client that stops reading costs its buffers (a line, a chunk) and holds
- * up nobody; a client that dies is freed with all that it asked for.
+ * looked at when the answer to the last one has been sent, the next chunk of a stream is made when
+ * the last one has been sent. So a client that stops reading costs its buffers (a line, a chunk)
+ * and holds up nobody; a client that dies is freed with all that it asked for.
  * Threads: control only.
  */
 #ifndef CTRL_SERVER_H
@@ -26,9 +26,9 @@
 
 /* An answer in chunks. Belongs to the server from request_stream on. */
 struct stream {
-	/* Adds whole records to @out, at least one of them or none, about PROTOCOL_CHUNK_BYTES in all.
-	 * 1: there is more (perhaps nothing was found yet: it is called again, after others had their
-	 * turn); 0: that was all; -errno: the stream ends with an error. */
+	/* Adds whole records to @out, at least one of them or none, about PROTOCOL_CHUNK_BYTES in
+	 * all. 1: there is more (perhaps nothing was found yet: it is called again, after others
+	 * had their turn); 0: that was all; -errno: the stream ends with an error. */
 	int (*next)(struct stream *stream, struct buffer *out);
 	/* Frees it; also when the client went away in between. */
 	void (*end)(struct stream *stream);
@@ -84,12 +84,12 @@ uint32_t server_n_clients(const struct server *server);
 /*
  * rpc.c: a line in, a line out; no socket in it, for tests and fuzzers.
  *
- * Answers the request in @line (@n bytes, without the newline). The answer is added to @out as a line, or
- * nothing for a notification. When the method answered with a stream, *@stream is it and *@id its
- * request's id (a new reference); else both are NULL.
+ * Answers the request in @line (@n bytes, without the newline). The answer is added to @out as a
+ * line, or nothing for a notification. When the method answered with a stream, *@stream is it and
+ * *@id its request's id (a new reference); else both are NULL.
  */
-void rpc_answer(const struct server_options *options, const char *line, size_t n, struct buffer *out,
-		struct stream **stream, json_t **id);
+void rpc_answer(const struct server_options *options, const char *line, size_t n,
+		struct buffer *out, struct stream **stream, json_t **id);
 /* The notification behind the last chunk. @error: 0 or -errno. */
 void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out);
 /* An error line for what was no request. */

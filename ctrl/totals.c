@@ -82,6 +82,5 @@ void gateway_books(const struct gateway *g, struct gateway_books *books)
 	in = books->rx + books->copied + books->generated;
 	out = books->tx + books->drops;
 	off = in > out ? in - out : out - in;
-	/* Nothing moved since the last look, up to a second ago: at rest. */
-	books->balanced = off == 0 || (in + out != g->watch.books_sum && off <= on_the_way(g));
+	books->balanced = off == 0 || (!g->watch.books_since_ns && off <= on_the_way(g));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ctrl/underlay.h"
+#include "ctrl/underlay_own.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctrl/gateway.h"
-#include "ctrl/hops.h"
-#include "ctrl/views.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
@@ -17,152 +14,6 @@
 #define USE_FAILED_NS (2 * NS_PER_S)	/* a neighbour that does not answer is tried so often */
 #define USE_FRESH_NS (15 * NS_PER_S)	/* one that the kernel does not manage is kept fresh */
 #define REFRESH_S 60			/* everything, in case an event has no message */
-
-enum question { ASK_NOTHING, ASK_LOCAL, ASK_ROUTE, ASK_NEIGH, TELL_USE };
-
-/* What is known of the way to one remote VTEP. */
-struct way {
-	bool dirty;		/* to be asked for */
-	bool routed;
-	uint16_t port;		/* the underlay port */
-	uint16_t mtu;
-	uint32_t hop;
-	uint64_t asked_ns;
-	char why[128];		/* when it is not routed */
-	struct tunnel_path published;
-};
-
-struct local {
-	bool dirty;
-	bool present;		/* the host has this address */
-};
-
-struct underlay {
-	struct gateway *g;
-	struct netlink_request request;
-	uint8_t question;	/* that request stands for; ASK_NOTHING: none is under way */
-	uint32_t subject;
-	bool managed;		/* that the request asked for */
-	bool answered;
-	struct rtnl_route route;
-	bool unmanaged;		/* this kernel knows no managed neighbours */
-	uint32_t seconds;
-	struct local local[VTEP_LOCAL_MAX];
-	struct way way[TUNNEL_MAX];
-	uint32_t first_dirty;	/* no way below it is */
-	struct hops hops;
-};
-
-static const char *device_of(const struct underlay *u, uint16_t port)
-{
-	return u->g->port[port].info.device;
-}
-
-/* Which of our addresses is the source for @remote; n_local when none is of its family. */
-static uint32_t local_for(const struct underlay *u, const struct ip *remote)
-{
-	const struct tunnel_options *o = &u->g->tunnels->options;
-	uint32_t i = 0;
-
-	while (i < o->n_local && ip_is_v4(&o->local[i]) != ip_is_v4(remote))
-		i++;
-	return i;
-}
-
-static const struct ip *remote_of(const struct underlay *u, uint32_t k)
-{
-	return &u->g->tunnels->tunnel[k]->remote;
-}
-
-/* The path that way @k makes, and why it is none. */
-static void derive_path(const struct underlay *u, uint32_t k, struct tunnel_path *path, char *why,
-			size_t why_bytes)
-{
-	const struct way *way = &u->way[k];
-	const struct gateway_port *port = &u->g->port[way->port];
-	const struct hop *hop = way->hop == HOP_NONE ? NULL : &u->hops.hop[way->hop];
-	char address[IP_TEXT_BYTES];
-
-	memset(path, 0, sizeof(*path));
-	path->state = TUNNEL_NO_ROUTE;
-	if (!way->routed || !hop) {
-		snprintf(why, why_bytes, "%s", way->why);
-	} else if (port->state != GATEWAY_PORT_UP) {
-		snprintf(why, why_bytes, "underlay port %s: %s", port->conf->name,
-			 gateway_port_state_name(port->state));
-	} else if (!hop->usable) {
-		path->state = TUNNEL_NO_NEIGHBOUR;
-		snprintf(why, why_bytes, "no neighbour for %s on %s",
-			 ip_format(&hop->address, address), device_of(u, way->port));
-	} else {
-		path->state = TUNNEL_OK;
-		path->egress_port = way->port;
-		path->mtu = way->mtu;
-		path->source = u->g->tunnels->options.local[local_for(u, remote_of(u, k))];
-		path->source_mac = port->info.mac;
-		path->next_hop_mac = hop->mac;
-		why[0] = 0;
-	}
-}
-
-static void log_state(const struct underlay *u, uint32_t k, uint8_t old, uint8_t state)
-{
-	const struct gateway_tunnel *t = &u->g->tunnel[k];
-	uint32_t needed = views_tunnel_mtu(u->g->views, (uint16_t)(EGRESS_TUNNEL0 + k)) + ETH_BYTES;
-	const struct tunnel *tunnel = u->g->tunnels->tunnel[k];
-	char remote[IP_TEXT_BYTES];
-
-	ip_format(remote_of(u, k), remote);
-	if (state != TUNNEL_OK) {
-		log_line(old == TUNNEL_OK ? LOG_LVL_WARN : LOG_LVL_INFO, "tunnel %s: %s", remote,
-			 t->why);
-		return;
-	}
-	log_info("tunnel %s: ok by %s", remote, t->device);
-	if (needed > tunnel->inner_max)
-		log_warn("tunnel %s: MTU %u of the way by %s carries frames of %u bytes, its networks "
-			 "have %u; longer ones are dropped as too-big",
-			 remote, t->mtu, t->device, tunnel->inner_max, needed);
-}
-
-/* For people: what `culvert tunnel` shows. */
-static void describe(struct underlay *u, uint32_t k, const struct tunnel_path *path)
-{
-	struct gateway_tunnel *t = &u->g->tunnel[k];
-	const struct way *way = &u->way[k];
-
-	t->device[0] = 0;
-	t->next_hop = (struct ip){0};
-	if (way->routed && way->hop != HOP_NONE) {
-		snprintf(t->device, sizeof(t->device), "%s", device_of(u, way->port));
-		t->next_hop = u->hops.hop[way->hop].address;
-	}
-	t->source = path->source;
-	t->next_hop_mac = path->next_hop_mac;
-	t->mtu = path->mtu;
-}
-
-static void publish(struct underlay *u, uint32_t k)
-{
-	struct gateway_tunnel *t = &u->g->tunnel[k];
-	struct way *way = &u->way[k];
-	uint8_t old = way->published.state;
-	struct tunnel_path path;
-	char why[sizeof(t->why)];
-	bool news;
-
-	derive_path(u, k, &path, why, sizeof(why));
-	news = path.state != old || strcmp(why, t->why) != 0;
-	if (memcmp(&path, &way->published, sizeof(path)) != 0 &&
-	    tunnels_set_path(u->g->tunnels, (uint16_t)(EGRESS_TUNNEL0 + k), &path) == 0)
-		way->published = path;
-	if (path.state != old)
-		t->since_ns = clock_ns();
-	memcpy(t->why, why, sizeof(why));
-	describe(u, k, &path);
-	if (news)
-		log_state(u, k, old, path.state);
-}
 
 /* Way @k has a new outcome: @port and @hop_address, or why not. */
 static void set_way(struct underlay *u, uint32_t k, const struct ip *hop_address, uint16_t port,
@@ -181,7 +32,7 @@ static void set_way(struct underlay *u, uint32_t k, const struct ip *hop_address
 			snprintf(way->why, sizeof(way->why), "no memory");
 	}
 	hops_put(&u->hops, old);
-	publish(u, k);
+	underlay_publish(u, k);
 }
 
 __attribute__((format(printf, 3, 4)))
@@ -250,7 +101,7 @@ static void send_question(struct underlay *u, enum question question, uint32_t s
 static bool ask_route(struct underlay *u, uint32_t k)
 {
 	const struct tunnel_options *o = &u->g->tunnels->options;
-	uint32_t local = local_for(u, remote_of(u, k));
+	uint32_t local = underlay_local_for(u, remote_of(u, k));
 	char address[IP_TEXT_BYTES];
 
 	u->way[k].dirty = false;
@@ -290,6 +141,12 @@ static bool ask_hop(struct underlay *u)
 	for (uint32_t i = 0; i < u->hops.n; i++) {
 		struct hop *hop = &u->hops.hop[i];
 
+		if (hop->want_get) {
+			hop->want_get = false;
+			rtnl_get_neigh(u->request.message, hop->ifindex, &hop->address);
+			send_question(u, ASK_NEIGH, i);
+			return true;
+		}
 		if (hop->want_use) {
 			hop->want_use = false;
 			hop->used_ns = clock_ns();
@@ -297,12 +154,6 @@ static bool ask_hop(struct underlay *u)
 			rtnl_use_neigh(u->request.message, hop->ifindex, &hop->address,
 				       u->managed);
 			send_question(u, TELL_USE, i);
-			return true;
-		}
-		if (hop->want_get) {
-			hop->want_get = false;
-			rtnl_get_neigh(u->request.message, hop->ifindex, &hop->address);
-			send_question(u, ASK_NEIGH, i);
 			return true;
 		}
 	}
@@ -326,7 +177,7 @@ static void publish_hop(struct underlay *u, uint32_t hop)
 {
 	for (uint32_t k = 0; k < u->g->tunnels->n_tunnels; k++)
 		if (u->way[k].hop == hop)
-			publish(u, k);
+			underlay_publish(u, k);
 }
 
 static void take_neigh(struct underlay *u, const struct nlmsghdr *m)
@@ -339,6 +190,16 @@ static void take_neigh(struct underlay *u, const struct nlmsghdr *m)
 	hop = hops_learn(&u->hops, &neigh);
 	if (hop != HOP_NONE)
 		publish_hop(u, hop);
+}
+
+/* The kernel has answered for hop @i; that it knows no such neighbour (-ENOENT) is an answer
+ * too. */
+static void know_hop(struct underlay *u, uint32_t i)
+{
+	if (u->hops.hop[i].known)
+		return;
+	u->hops.hop[i].known = true;
+	publish_hop(u, i);
 }
 
 static void on_reply(struct netlink_request *request, const struct nlmsghdr *m)
@@ -370,8 +231,8 @@ static void take_local(struct underlay *u, uint32_t i, int error)
 	if (present)
 		log_info("VTEP address %s is on this host", address);
 	else
-		log_error("VTEP address %s is not on this host any more: its tunnels are down until "
-			  "`ip addr add %s dev lo`",
+		log_error("VTEP address %s is not on this host: its tunnels are down until `ip "
+			  "addr add %s dev lo`",
 			  address, address);
 	mark_all(u);
 }
@@ -407,8 +268,10 @@ static void on_done(struct netlink_request *request, int error)
 		mark(u, i);
 	else if (question == ASK_ROUTE)
 		take_route(u, i, error);
+	else if (question == ASK_NEIGH && again)
+		u->hops.hop[i].want_get = true;
 	else if (question == ASK_NEIGH)
-		u->hops.hop[i].want_get = again;
+		know_hop(u, i);
 	else
 		take_use(u, i, error);
 	proceed(u);

@@ -2,14 +2,14 @@
 /*
  * The way to every remote VTEP, as the kernel knows it: route, next hop, its MAC address.
  *
- * For each tunnel the kernel is asked which way a packet from our VTEP address would go; the answer has to
- * leave by an underlay device of ours. The next hop's neighbour entry is created managed (the kernel keeps
- * it fresh although it never sees our traffic), or used again and again where a kernel cannot do
- * that. Multicast events mark what they may have changed; marked work is done one request at a time, so
- * that a storm of events costs no more than one more round.
+ * For each tunnel the kernel is asked which way a packet from our VTEP address would go; the answer
+ * has to leave by an underlay device of ours. The next hop's neighbour entry is created managed
+ * (the kernel keeps it fresh although it never sees our traffic), or used again and again where a
+ * kernel cannot do that. Multicast events mark what they may have changed; marked work is done one
+ * request at a time, so that a storm of events costs no more than one more round.
  *
- * Invariants: every tunnel's published path follows from its way and its hop; a hop is shared by the
- * tunnels that go through it and is given up when none does.
+ * Invariants: every tunnel's published path follows from its way and its hop; a hop is shared by
+ * the tunnels that go through it and is given up when none does.
  * Threads: control only.
  */
 #ifndef CTRL_UNDERLAY_H
@@ -29,7 +29,8 @@ void underlay_release(struct underlay *u);
 /* After netlink_destroy. Accepts NULL. */
 void underlay_destroy(struct underlay *u);
 
-/* Everything is asked again, as soon as possible: a port or an address changed, or events were lost. */
+/* Everything is asked again, as soon as possible: a port or an address changed, or events were
+ * lost. */
 void underlay_refresh(struct underlay *u);
 
 /* A worker found no way for a packet to tunnel @egress. */

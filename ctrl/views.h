@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the workers see of ports and networks: built from the configuration and the ports' state, published
- * under RCU.
+ * What the workers see of ports and networks: built from the configuration and the ports' state,
+ * published under RCU.
  *
- * Networks that flood to the same ports and tunnels form a group; a group's networks and its flood list
- * are one allocation, so that 64 K networks on one trunk cost one list. When a port comes or goes, only
- * the groups that it belongs to are built again. A port's VLAN maps never change and are shared by all
- * the views that the port has in its life.
+ * Networks that flood to the same ports and tunnels form a group; a group's networks and its flood
+ * list are one allocation, so that 64 K networks on one trunk cost one list. When a port comes or
+ * goes, only the groups that it belongs to are built again. A port's VLAN maps never change and are
+ * shared by all the views that the port has in its life.
  *
- * Invariants: every port of the configuration has a view, open or not; every network of the configuration
- * is published. A flood list has the ports that can send, then all tunnels; the tunnel set has the static
- * entries' VTEPs too.
+ * Invariants: every port of the configuration has a view, open or not; every network of the
+ * configuration is published. A flood list has the ports that can send, then all tunnels; the
+ * tunnel set has the static entries' VTEPs too.
  * Threads: control only; what it publishes, workers read.
  */
 #ifndef CTRL_VIEWS_H
@@ -23,13 +23,14 @@ struct gateway;
 struct views;
 
 /* Publishes everything in @g->tables from @g->conf, g->port[].state and g->tunnels (all remotes are
- * added there). -ENOMEM, or -ENOSPC when there are more remote VTEPs than TUNNEL_MAX; after a log line. */
+ * added there). -ENOMEM, or -ENOSPC when there are more remote VTEPs than TUNNEL_MAX; after a log
+ * line. */
 int views_create(struct gateway *g, struct views **views);
 /* No reader may be left; empties @g->tables of what it published. Accepts NULL. */
 void views_destroy(struct views *v);
 
-/* Port @port changed (state, shut, MTU): publishes its view and the flood lists that it belongs to. -ENOMEM:
- * the workers go on with what they had. */
+/* Port @port changed (state, shut, MTU): publishes its view and the flood lists that it belongs to.
+ * -ENOMEM: the workers go on with what they had. */
 int views_update_port(struct views *v, uint16_t port);
 
 /* Whether frames of @network may leave by @egress. */

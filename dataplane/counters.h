@@ -4,8 +4,8 @@
  *
  * The books. Over all ports of a worker:   rx + copied + generated = tx + drops
  * and by the port that a frame came in by:  rx + copied = forwarded + drops
- * Threads: the worker writes, control reads with load_relaxed(); a sum taken while packets move may be
- * a burst apart, a sum taken at rest is exact.
+ * Threads: the worker writes, control reads with load_relaxed(); a sum taken while packets move may
+ * be a burst apart, a sum taken at rest is exact.
  */
 #ifndef DATAPLANE_COUNTERS_H
 #define DATAPLANE_COUNTERS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slots never move inside a table, so a reader never misses a key that is there. A key that found its
- * home bucket full lies in one of the next; each bucket that it went past counts it in `spill`, and
- * a lookup goes on only while that is not zero. Deleting is therefore no more than an empty slot and some
- * counts taken back: no tombstones, nothing to tidy up.
+ * Slots never move inside a table, so a reader never misses a key that is there. A key that found
+ * its home bucket full lies in one of the next; each bucket that it went past counts it in `spill`,
+ * and a lookup goes on only while that is not zero. Deleting is therefore no more than an empty
+ * slot and some counts taken back: no tombstones, nothing to tidy up.
  */
 #include "dataplane/fdb.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "dataplane/packet.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
@@ -20,7 +21,8 @@
 #define SLOTS 4			/* of a bucket */
 #define BUCKETS_MIN 16
 
-/* meta: egress in the low half, then flags, the bucket's spill (in its first slot), the slot's version. */
+/* meta: egress in the low half, then flags, the bucket's spill (in its first slot), the slot's
+ * version. */
 #define META_FLAGS_SHIFT 16
 #define META_FLAGS_MASK 3u
 #define META_SPILL_SHIFT 18
@@ -98,13 +100,18 @@ static uint32_t home_of(const struct table *t, uint64_t key)
 	return (uint32_t)hash_u64(key, t->seed) & t->mask;
 }
 
+static uint16_t flags_of(uint32_t meta)
+{
+	return meta >> META_FLAGS_SHIFT & META_FLAGS_MASK;
+}
+
 static uint32_t spill_of(const struct bucket *b)
 {
 	return (load_acquire(&b->slot[0].meta) & META_SPILL_MASK) >> META_SPILL_SHIFT;
 }
 
-/* A count that ever reached the maximum is not exact any more and stays there, which costs lookups a
- * cache line until the table is resized. */
+/* A count that ever reached the maximum is not exact any more and stays there, which costs lookups
+ * a cache line until the table is resized. */
 static void spill_add(struct bucket *b, int n)
 {
 	uint32_t meta = load_relaxed(&b->slot[0].meta);
@@ -116,20 +123,37 @@ static void spill_add(struct bucket *b, int n)
 	store_release(&b->slot[0].meta, (meta & ~META_SPILL_MASK) | spill << META_SPILL_SHIFT);
 }
 
-static struct slot *find(struct table *t, uint64_t key)
+/* The slot that has @key, or NULL. Looks at all four: a branch predictor can tell whether, but not
+ * where. */
+static inline struct slot *slot_of(struct bucket *b, uint64_t key)
 {
-	uint32_t at = home_of(t, key);
+	unsigned int hits = (unsigned int)(load_acquire(&b->slot[0].key) == key) |
+			    (unsigned int)(load_acquire(&b->slot[1].key) == key) << 1 |
+			    (unsigned int)(load_acquire(&b->slot[2].key) == key) << 2 |
+			    (unsigned int)(load_acquire(&b->slot[3].key) == key) << 3;
 
-	for (uint32_t n = 0; n <= t->mask; n++, at = (at + 1) & t->mask) {
-		struct bucket *b = &t->bucket[at];
+	return hits ? &b->slot[__builtin_ctz(hits)] : NULL;
+}
 
-		for (int i = 0; i < SLOTS; i++)
-			if (load_acquire(&b->slot[i].key) == key)
-				return &b->slot[i];
-		if (!spill_of(b))
-			return NULL;
+static struct slot *find_beyond(struct table *t, uint64_t key, uint32_t at)
+{
+	for (uint32_t n = 0; n < t->mask && spill_of(&t->bucket[at]); n++) {
+		struct slot *s;
+
+		at = (at + 1) & t->mask;
+		s = slot_of(&t->bucket[at], key);
+		if (s)
+			return s;
 	}
 	return NULL;
+}
+
+static struct slot *find(struct table *t, uint64_t key)
+{
+	uint32_t home = home_of(t, key);
+	struct slot *s = slot_of(&t->bucket[home], key);
+
+	return s ? s : find_beyond(t, key, home);
 }
 
 static struct slot *empty_slot(struct bucket *b)
@@ -164,7 +188,8 @@ static void place(struct table *t, uint64_t key, uint16_t egress, uint16_t flags
 
 static void take_out(struct table *t, struct slot *s)
 {
-	uint32_t at = (uint32_t)((size_t)((uint8_t *)s - (uint8_t *)t->bucket) / sizeof(*t->bucket));
+	size_t offset = (size_t)((uint8_t *)s - (uint8_t *)t->bucket);
+	uint32_t at = (uint32_t)(offset / sizeof(*t->bucket));
 	uint32_t from = home_of(t, load_relaxed(&s->key));
 
 	store_release(&s->key, 0);
@@ -197,50 +222,84 @@ void fdb_destroy(struct fdb *fdb)
 	free(fdb);
 }
 
-/* Key, meta, key: what lies between two sights of the key is that key's, unless the slot had another
- * owner and got the first one back meanwhile, which its version tells. */
-static bool read_slot(const struct slot *s, uint64_t key, struct fdb_entry *entry)
+/* Key, meta, key: what lies between two sights of the key is that key's, unless the slot had
+ * another owner and got the first one back meanwhile, which its version tells. */
+static inline bool read_meta(const struct slot *s, uint64_t key, uint32_t *meta)
 {
-	uint32_t meta = load_acquire(&s->meta);
-
-	if (!key || load_acquire(&s->key) != key ||
-	    load_acquire(&s->meta) >> META_VERSION_SHIFT != meta >> META_VERSION_SHIFT)
-		return false;
-	entry->key = key;
-	entry->egress = (uint16_t)meta;
-	entry->flags = meta >> META_FLAGS_SHIFT & META_FLAGS_MASK;
-	entry->seen_s = load_relaxed(&s->seen_s);
-	return true;
+	*meta = load_acquire(&s->meta);
+	return load_acquire(&s->key) == key &&
+	       load_acquire(&s->meta) >> META_VERSION_SHIFT == *meta >> META_VERSION_SHIFT;
 }
 
 bool fdb_lookup(const struct fdb *fdb, uint64_t key, struct fdb_entry *entry)
 {
-	const struct slot *s = find(rcu_dereference(fdb->table), key);
+	const struct slot *s = key ? find(rcu_dereference(fdb->table), key) : NULL;
+	uint32_t meta;
 
-	return s && read_slot(s, key, entry);
-}
-
-void fdb_prefetch(const struct fdb *fdb, uint64_t key)
-{
-	const struct table *t = rcu_dereference(fdb->table);
-
-	__builtin_prefetch(&t->bucket[home_of(t, key)]);
-}
-
-bool fdb_lookup_seen(struct fdb *fdb, uint64_t key, uint16_t from, uint32_t now_s,
-		     struct fdb_entry *entry)
-{
-	struct slot *s = find(rcu_dereference(fdb->table), key);
-
-	if (!s || !read_slot(s, key, entry))
+	if (!s || !read_meta(s, key, &meta))
 		return false;
-	if (entry->egress == from && entry->seen_s != now_s)
-		store_relaxed(&s->seen_s, now_s);
+	entry->key = key;
+	entry->egress = (uint16_t)meta;
+	entry->flags = flags_of(meta);
+	entry->seen_s = load_relaxed(&s->seen_s);
 	return true;
 }
 
-/* Readers go on in the old table until they are quiescent. What they note as seen there meanwhile is
- * lost, and noted again within the second. */
+/* Where each key's bucket is; they are on their way into the cache when the last one is known. */
+static inline void find_homes(struct table *t, const uint64_t *key, uint32_t n,
+			      struct bucket **home)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		home[i] = &t->bucket[home_of(t, key[i])];
+		__builtin_prefetch(home[i]);
+	}
+}
+
+static inline struct slot *find_from(struct table *t, uint64_t key, struct bucket *home)
+{
+	struct slot *s = slot_of(home, key);
+
+	return likely(s) ? s : find_beyond(t, key, (uint32_t)(home - t->bucket));
+}
+
+void fdb_lookup_burst(const struct fdb *fdb, const uint64_t *key, uint32_t n, uint16_t *egress)
+{
+	struct table *t = rcu_dereference(fdb->table);
+	struct bucket *home[FDB_BURST];
+
+	find_homes(t, key, n, home);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct slot *s = key[i] ? find_from(t, key[i], home[i]) : NULL;
+		uint32_t meta;
+
+		egress[i] = s && read_meta(s, key[i], &meta) ? (uint16_t)meta : EGRESS_NONE;
+	}
+}
+
+uint64_t fdb_seen_burst(struct fdb *fdb, const uint64_t *key, const uint16_t *from, uint32_t n,
+			uint32_t now_s)
+{
+	struct table *t = rcu_dereference(fdb->table);
+	struct bucket *home[FDB_BURST];
+	uint64_t settled = 0;
+
+	find_homes(t, key, n, home);
+	for (uint32_t i = 0; i < n; i++) {
+		struct slot *s = key[i] ? find_from(t, key[i], home[i]) : NULL;
+		uint32_t meta;
+
+		if (!s || !read_meta(s, key[i], &meta))
+			continue;
+		if ((uint16_t)meta == from[i] && load_relaxed(&s->seen_s) != now_s)
+			store_relaxed(&s->seen_s, now_s);
+		if ((uint16_t)meta == from[i] || flags_of(meta) & FDB_STATIC)
+			settled |= 1ull << i;
+	}
+	return settled;
+}
+
+/* Readers go on in the old table until they are quiescent. What they note as seen there meanwhile
+ * is lost, and noted again within the second. */
 static int grow(struct fdb *fdb)
 {
 	struct table *old = fdb->table, *new = table_create((old->mask + 1) * 2);
@@ -252,7 +311,7 @@ static int grow(struct fdb *fdb)
 			const struct slot *s = &old->bucket[at].slot[i];
 
 			if (s->key)
-				place(new, s->key, (uint16_t)s->meta, s->meta >> META_FLAGS_SHIFT,
+				place(new, s->key, (uint16_t)s->meta, flags_of(s->meta),
 				      load_relaxed(&s->seen_s));
 		}
 	rcu_assign_pointer(fdb->table, new);
@@ -305,9 +364,14 @@ static void visit_bucket(struct fdb *fdb, struct bucket *b,
 {
 	for (int i = 0; i < SLOTS; i++) {
 		struct slot *s = &b->slot[i];
-		struct fdb_entry entry;
+		struct fdb_entry entry = {
+			.key = s->key,
+			.egress = (uint16_t)s->meta,
+			.flags = flags_of(s->meta),
+			.seen_s = load_relaxed(&s->seen_s),
+		};
 
-		if (!s->key || !read_slot(s, s->key, &entry) || !visit(&entry, arg))
+		if (!s->key || !visit(&entry, arg))
 			continue;
 		take_out(fdb->table, s);
 		fdb->count--;
@@ -332,4 +396,21 @@ void fdb_walk(struct fdb *fdb, uint64_t *cursor, uint32_t n_buckets,
 uint32_t fdb_generation(const struct fdb *fdb)
 {
 	return fdb->generation;
+}
+
+double fdb_cache_lines(const struct fdb *fdb)
+{
+	const struct table *t = fdb->table;
+	uint64_t lines = 0;
+
+	for (uint32_t home = 0; home <= t->mask; home++) {
+		uint32_t at = home;
+
+		for (lines++; spill_of(&t->bucket[at]); lines++) {
+			at = (at + 1) & t->mask;
+			if (at == home)
+				break;
+		}
+	}
+	return (double)lines / ((double)t->mask + 1);
 }

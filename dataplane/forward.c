@@ -33,23 +33,21 @@ void forward(struct lane *lane, struct burst *burst)
 {
 	const struct tables *tables = lane->tables;
 	uint64_t key[BURST_MAX];
+	uint16_t egress[BURST_MAX];
 
 	for (uint32_t i = 0; i < burst->n; i++) {
 		const struct packet *p = &burst->packet[i];
 
-		if (p->drop)
-			continue;
-		key[i] = fdb_key(p->network, p->data);
-		fdb_prefetch(tables->fdb, key[i]);
+		key[i] = p->drop || p->flags & PKT_GROUP ? 0 : fdb_key(p->network, p->data);
 	}
+	fdb_lookup_burst(tables->fdb, key, burst->n, egress);
 	for (uint32_t i = 0; i < burst->n; i++) {
 		struct packet *p = &burst->packet[i];
-		struct fdb_entry entry;
 
 		if (p->drop)
 			continue;
 		p->egress = EGRESS_FLOOD;
-		if (!(p->flags & PKT_GROUP) && fdb_lookup(tables->fdb, key[i], &entry))
-			forward_known(tables, p, entry.egress, key[i]);
+		if (likely(egress[i] != EGRESS_NONE))
+			forward_known(tables, p, egress[i], key[i]);
 	}
 }

@@ -21,6 +21,8 @@
 #include "lib/bits.h"
 #include "lib/spsc.h"
 
+_Static_assert(BURST_MAX <= FDB_BURST, "a burst is looked up at once");
+
 struct tunnels;			/* tunnels/tunnel.h; opaque to the data plane */
 
 /* Everything that is shared between control and the workers. */
@@ -57,7 +59,7 @@ struct lane {
 	struct pool *pool;
 	struct counters *counters;
 	struct spsc *learn_events;	/* of struct learn_event; control pops */
-	struct spsc *resolve_events;	/* of uint16_t: egress id of a tunnel that had no next hop */
+	struct spsc *resolve_events;	/* of uint16_t: id of a tunnel that had no next hop */
 	uint64_t now_ns;	/* refreshed once a loop */
 	uint32_t now_s;
 	/* where replicate stopped; zero between two bursts */

@@ -4,8 +4,8 @@
 #include "lib/hash.h"
 #include "lib/rcu.h"
 
-/* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell, so a
- * known MAC costs no look at its network. */
+/* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell,
+ * so a known MAC costs no look at its network. */
 static bool wants(const struct network *network, uint16_t ingress)
 {
 	if (!network || network->learn == LEARN_OFF)
@@ -31,32 +31,25 @@ static void tell(struct lane *lane, uint64_t key, uint16_t ingress)
 	lane->learn_filter.slot[slot].sent_ns = lane->now_ns;
 }
 
-static void learn_one(struct lane *lane, const struct packet *p, uint64_t key)
-{
-	struct tables *tables = lane->tables;
-	struct fdb_entry entry;
-
-	if (fdb_lookup_seen(tables->fdb, key, p->ingress, lane->now_s, &entry) &&
-	    (entry.egress == p->ingress || entry.flags & FDB_STATIC))
-		return;
-	if (wants(rcu_dereference(tables->network[p->network]), p->ingress))
-		tell(lane, key, p->ingress);
-}
-
 void learn(struct lane *lane, struct burst *burst)
 {
-	struct fdb *fdb = lane->tables->fdb;
-	uint64_t key[BURST_MAX];
+	const struct tables *tables = lane->tables;
+	uint64_t key[BURST_MAX], settled;
+	uint16_t from[BURST_MAX];
 
 	for (uint32_t i = 0; i < burst->n; i++) {
 		const struct packet *p = &burst->packet[i];
 
-		if (p->drop)
-			continue;
-		key[i] = fdb_key(p->network, p->data + 6);
-		fdb_prefetch(fdb, key[i]);
+		key[i] = p->drop ? 0 : fdb_key(p->network, p->data + 6);
+		from[i] = p->ingress;
 	}
-	for (uint32_t i = 0; i < burst->n; i++)
-		if (!burst->packet[i].drop)
-			learn_one(lane, &burst->packet[i], key[i]);
+	settled = fdb_seen_burst(tables->fdb, key, from, burst->n, lane->now_s);
+	for (uint32_t i = 0; i < burst->n; i++) {
+		const struct packet *p = &burst->packet[i];
+
+		if (likely(settled >> i & 1) || p->drop)
+			continue;
+		if (wants(rcu_dereference(tables->network[p->network]), p->ingress))
+			tell(lane, key[i], p->ingress);
+	}
 }

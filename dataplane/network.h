@@ -21,8 +21,8 @@ struct flood_list {
 	uint16_t egress[];	/* ports first, then tunnels; no duplicates */
 };
 
-/* Which remote VTEPs belong to a network: its replication list and its static entries. Networks with
- * the same list share one set. */
+/* Which remote VTEPs belong to a network: its replication list and its static entries. Networks
+ * with the same list share one set. */
 struct tunnel_set {
 	uint64_t bits[TUNNEL_MAX / 64];
 };
@@ -58,15 +58,16 @@ struct port_view {
 	bool up;		/* can send */
 	bool underlay;		/* carries VXLAN and nothing else to us */
 	bool shut;		/* disabled: all that still comes in is dropped */
-	uint16_t frame_max;	/* longest frame that it can send, Ethernet header and tag included, bytes */
-	uint16_t untagged;	/* network of untagged and priority-tagged frames, or NETWORK_NONE */
+	uint16_t frame_max;	/* longest frame, Ethernet header and tag included, bytes */
+	uint16_t untagged;	/* of untagged and priority-tagged frames, or NETWORK_NONE */
 	uint16_t rest;		/* network of VLANs not named, or NETWORK_NONE */
-	uint16_t *network_of_vid;	/* 4096 network ids, [0] and [4095] unused; NULL when nothing is tagged here */
+	uint16_t *network_of_vid;	/* [1..4094] of 4096; NULL when nothing is tagged here */
 	uint16_t *vid_of_network;	/* NETWORK_MAX entries or fewer, see n_networks */
 	uint32_t n_networks;	/* entries of vid_of_network; ids from here on are VID_NONE */
 };
 
-/* The network that @port's map names for VLAN @vid (1..4095), or NETWORK_NONE: `rest`, if there is one. */
+/* The network that @port's map names for VLAN @vid (1..4095), or NETWORK_NONE: `rest`, if there is
+ * one. */
 static inline uint16_t port_view_named(const struct port_view *port, uint16_t vid)
 {
 	return port->network_of_vid ? port->network_of_vid[vid] : NETWORK_NONE;

@@ -2,10 +2,10 @@
 /*
  * A packet on its way through the stages, and the burst that it travels in.
  *
- * Invariants: data points into a frame of the lane's pool (pool.h); the frame belongs to this packet
- * alone until tx. No stage frees: it sets drop, and every later stage skips the packet.
- * rx_port never changes: the books are kept by it. Offsets count from data and are valid after parse;
- * whoever moves data keeps them right.
+ * Invariants: data points into a frame of the lane's pool (pool.h); the frame belongs to this
+ * packet alone until tx. No stage frees: it sets drop, and every later stage skips the packet.
+ * rx_port never changes: the books are kept by it. Offsets count from data and are valid after
+ * parse; whoever moves data keeps them right.
  * Threads: a burst is one worker's.
  */
 #ifndef DATAPLANE_PACKET_H
@@ -46,7 +46,7 @@ static inline bool egress_is_tunnel(uint16_t egress)
 enum packet_tag {
 	TAG_NONE,	/* untagged, or what tags there are belong to the network (QinQ) */
 	TAG_FRAME,	/* the port's own 802.1Q tag, in the frame at offset 12; tci is its copy */
-	TAG_STRIPPED,	/* the port's own tag, taken out by the driver or by decapsulation; see tci */
+	TAG_STRIPPED,	/* the port's own tag, taken out by the driver or by classify: tci */
 };
 
 /* What is known of hash. Only the last two may choose a source port. */
@@ -61,7 +61,7 @@ enum packet_flags {
 	PKT_IPV4 = 1 << 0,
 	PKT_IPV6 = 1 << 1,
 	PKT_FRAGMENT = 1 << 2,	/* any fragment, the first one too */
-	PKT_L4 = 1 << 3,	/* TCP, UDP or SCTP, with both ports inside the frame; l4 is valid */
+	PKT_L4 = 1 << 3,	/* TCP, UDP or SCTP, both ports inside the frame; l4 is valid */
 	PKT_L3_BAD = 1 << 4,	/* says IP, but is malformed: switched as non-IP */
 	PKT_GROUP = 1 << 5,	/* the destination MAC is broadcast or multicast */
 	PKT_COPY = 1 << 6,	/* made by replicate, not received */

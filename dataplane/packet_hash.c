@@ -9,14 +9,19 @@
 #define IPV6_SOURCE_AT 8
 #define IPV6_DESTINATION_AT 24
 
-/* A NIC's word is taken for IP that is no fragment: all fragments of a datagram must agree, and only the
- * first has ports. A hash of addresses alone would put all flows between two hosts on one port, so it
- * will do only where there are no ports. */
+/* A NIC's word is taken for IP that is no fragment: all fragments of a datagram must agree, and
+ * only the first has ports. A hash of addresses alone would put all flows between two hosts on one
+ * port, so it will do only where there are no ports. */
 static bool nic_hash_will_do(const struct packet *p)
 {
 	if (!(p->flags & (PKT_IPV4 | PKT_IPV6)) || p->flags & PKT_FRAGMENT)
 		return false;
 	return p->hash_kind == HASH_NIC_L4 || (p->hash_kind == HASH_NIC_L3 && !(p->flags & PKT_L4));
+}
+
+static uint64_t hash_16_bytes(const uint8_t *p)
+{
+	return hash_mix(get_u64(p), get_u64(p + 8));
 }
 
 static uint32_t compute(const struct packet *p)
@@ -29,12 +34,12 @@ static uint32_t compute(const struct packet *p)
 	if (p->flags & PKT_IPV4)
 		h = get_u64(l3 + IPV4_ADDRESSES_AT);
 	else if (p->flags & PKT_IPV6)
-		h = hash_mix(hash_mix(get_u64(l3 + IPV6_SOURCE_AT), get_u64(l3 + IPV6_SOURCE_AT + 8)),
-			     hash_mix(get_u64(l3 + IPV6_DESTINATION_AT),
-				      get_u64(l3 + IPV6_DESTINATION_AT + 8)));
+		h = hash_mix(hash_16_bytes(l3 + IPV6_SOURCE_AT),
+			     hash_16_bytes(l3 + IPV6_DESTINATION_AT));
 	else
 		h = hash_mix(get_u64(p->data), (uint64_t)get_u32(p->data + 8) << 16 | p->ethertype);
-	return (uint32_t)(hash_mix(h, rest) >> 32);
+	/* Twice: one multiplication leaves ports that count up in step. */
+	return (uint32_t)(hash_mix(hash_mix(h, rest), 1) >> 32);
 }
 
 void packet_hash_prepare(struct packet *p)

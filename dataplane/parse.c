@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every load is preceded by a comparison with what the frame has; every loop has a bound of its own.
+ * Every load is preceded by a comparison with what the frame has; every loop has a bound of its
+ * own.
  */
 #include "dataplane/stages.h"
 
@@ -82,8 +83,8 @@ static uint32_t extension_bytes(uint8_t proto, uint8_t length)
 	}
 }
 
-/* RFC 8200, 4. Stops at a fragment header, in the first fragment too, so that all fragments of a datagram
- * look the same. False: a header runs over the end of the packet. */
+/* RFC 8200, 4. Stops at a fragment header, in the first fragment too, so that all fragments of a
+ * datagram look the same. False: a header runs over the end of the packet. */
 static bool parse_ipv6_headers(struct packet *p, uint32_t at, uint32_t end)
 {
 	for (int n = 0; n < IPV6_HEADERS_MAX && extension_bytes(p->ip_proto, 0); n++) {
@@ -120,7 +121,8 @@ static bool parse_ipv6(struct packet *p)
 	return parse_ipv6_headers(p, p->l3 + IPV6_BYTES, p->l3 + total);
 }
 
-/* The tags: the outermost is the port's own when it is a C-tag and the driver has not taken one out. */
+/* The tags: the outermost is the port's own when it is a C-tag and the driver has not taken one
+ * out. */
 static bool parse_tags(struct packet *p)
 {
 	const uint8_t *d = p->data;

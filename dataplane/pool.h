@@ -4,8 +4,8 @@
  *
  * A frame is FRAME_BYTES, its packet starts FRAME_HEADROOM in (what the kernel leaves in front of a
  * packet that it receives); metadata and outer headers go into that headroom.
- * Invariants: a frame is either on the stack, in a packet, or lent to the kernel in a ring of the port
- * that owner[] names. owner is written when a frame is lent and left alone afterwards.
+ * Invariants: a frame is either on the stack, in a packet, or lent to the kernel in a ring of the
+ * port that owner[] names. owner is written when a frame is lent and left alone afterwards.
  * Threads: one worker's. The area is the caller's memory (afxdp/area.h maps it; tests use malloc).
  */
 #ifndef DATAPLANE_POOL_H
@@ -64,9 +64,9 @@ static inline uint32_t pool_tailroom(const struct pool *pool, const uint8_t *dat
 	return FRAME_BYTES - pool_headroom(pool, data);
 }
 
-/* Gives back every frame that was lent to @port and never came home: its sockets are gone. Returns how
- * many. Frames on the stack are told apart, frames in packets are not: call it between two bursts, at any
- * time after the sockets' end. */
+/* Gives back every frame that was lent to @port and never came home: its sockets are gone. Returns
+ * how many. Frames on the stack are told apart, frames in packets are not: call it between two
+ * bursts, at any time after the sockets' end. */
 uint32_t pool_reclaim(struct pool *pool, uint8_t port);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One target ahead: a target gets its copy when the next one has been found, and the last one found gets
- * the packet itself. When the burst of copies is full, flood_target says which target was waiting.
+ * One target ahead: a target gets its copy when the next one has been found, and the last one found
+ * gets the packet itself. When the burst of copies is full, flood_target says which target was
+ * waiting.
  */
 #include "dataplane/stages.h"
 
@@ -22,8 +23,8 @@ static bool is_target(const struct tables *tables, const struct packet *p, uint1
 	return port && port->up && !port->shut;
 }
 
-/* A frame of its own for @copy, or a dropped packet in the books. The copy begins where a received packet
- * does, or where the original does when that is further in front and so may be longer. */
+/* A frame of its own for @copy, or a dropped packet in the books. The copy begins where a received
+ * packet does, or where the original does when that is further in front and so may be longer. */
 static bool give_frame(struct lane *lane, struct packet *copy)
 {
 	struct pool *pool = lane->pool;
@@ -83,8 +84,8 @@ static bool flood(struct lane *lane, struct packet *p, struct burst *copies)
 	return true;
 }
 
-/* The list is looked up once a packet: it stays in memory until the worker is quiescent, and a new one
- * would not fit flood_target. */
+/* The list is looked up once a packet: it stays in memory until the worker is quiescent, and a new
+ * one would not fit flood_target. */
 static bool begin(struct lane *lane, struct packet *p)
 {
 	const struct network *network = rcu_dereference(lane->tables->network[p->network]);

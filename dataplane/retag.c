@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame may begin with a tag that is its own and not the port's: it came by a `rest`, out of a tunnel, or
- * behind another tag. Whoever receives it takes that tag for the link's. So one rule decides: a frame
- * leaves only as what a port with the same map would put back into the same network.
+ * A frame may begin with a tag that is its own and not the port's: it came by a `rest`, out of a
+ * tunnel, or behind another tag. Whoever receives it takes that tag for the link's. So one rule
+ * decides: a frame leaves only as what a port with the same map would put back into the same
+ * network.
  *   - by `rest`: the frame must begin with a tag, and the port must not name that VLAN.
- *   - untagged: when the frame begins with a tag, no network of this port may claim it; else two tags
- *     were enough to hop from the native VLAN into any other. A VLAN that the port knows nothing of
- *     passes: that is how a QinQ network reaches a host which has the VLANs itself. Priority tags hide
- *     nothing, since receivers look behind them.
+ *   - untagged: when the frame begins with a tag, no network of this port may claim it; else two
+ *     tags were enough to hop from the native VLAN into any other. A VLAN that the port knows
+ *     nothing of passes: that is how a QinQ network reaches a host which has the VLANs itself.
+ *     Priority tags hide nothing, since receivers look behind them.
  *   - with a VLAN id: always; the port's own tag comes first.
  */
 #include "dataplane/stages.h"
@@ -21,10 +22,10 @@ static bool rest_may_leave(const struct port_view *port, const struct packet *p)
 {
 	uint16_t type = get_be16(p->data + ETHERTYPE_AT), vid;
 
+	if (!vlan_is_tpid(type) || p->len < ETH_BYTES + VLAN_BYTES)
+		return false;
 	if (type == TPID_S)
 		return true;
-	if (type != TPID_C || p->len < ETH_BYTES + VLAN_BYTES)
-		return false;
 	vid = VID_OF(get_be16(p->data + ETHERTYPE_AT + 2));
 	return vid != VID_PRIORITY && vid != VID_RESERVED &&
 	       port_view_named(port, vid) == NETWORK_NONE;

@@ -2,9 +2,9 @@
 /*
  * Memory that is given back all at once: what is built in one go and lives and dies together.
  *
- * Invariants: what was handed out stays where it is until arena_fini, is zeroed and aligned to 16 bytes.
- * A failed allocation is remembered: whoever builds something large may look at failed once, at the
- * end, as long as it survives the NULL.
+ * Invariants: what was handed out stays where it is until arena_fini, is zeroed and aligned to 16
+ * bytes. A failed allocation is remembered: whoever builds something large may look at failed once,
+ * at the end, as long as it survives the NULL.
  * Threads: an arena is one thread's.
  */
 #ifndef LIB_ARENA_H

@@ -85,7 +85,8 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
 	b->n += (size_t)n;
 }
 
-/* Length of the UTF-8 sequence at @s, or 0 when it is none (RFC 3629: no surrogates, no overlong forms). */
+/* Length of the UTF-8 sequence at @s, or 0 when it is none (RFC 3629: no surrogates, no overlong
+ * forms). */
 static size_t utf8_length(const uint8_t *s)
 {
 	if (s[0] < 0x80)

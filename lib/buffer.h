@@ -2,8 +2,9 @@
 /*
  * Text that grows: messages, chunks, tables.
  *
- * Invariants: a zeroed struct buffer is empty and valid; data is NULL or ends in a NUL behind its n bytes.
- * When memory runs out, failed is set and stays until buffer_fini; later additions do nothing.
+ * Invariants: a zeroed struct buffer is empty and valid; data is NULL or ends in a NUL behind its n
+ * bytes. When memory runs out, failed is set and stays until buffer_fini; later additions do
+ * nothing.
  * Threads: its owner's.
  */
 #ifndef LIB_BUFFER_H

@@ -17,6 +17,14 @@ static inline uint16_t get_be16(const uint8_t *p)
 	return be16toh(v);
 }
 
+static inline uint32_t get_be32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
+}
+
 static inline void put_be16(uint8_t *p, uint16_t v)
 {
 	v = htobe16(v);

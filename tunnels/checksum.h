@@ -2,8 +2,9 @@
 /*
  * The Internet checksum (RFC 1071).
  *
- * Sums are of 16-bit words as they lie in memory: one's complement addition does not care about byte
- * order as long as the result is stored the same way. A sum is 64 bits wide and folded once, at the end.
+ * Sums are of 16-bit words as they lie in memory: one's complement addition does not care about
+ * byte order as long as the result is stored the same way. A sum is 64 bits wide and folded once,
+ * at the end.
  */
 #ifndef TUNNELS_CHECKSUM_H
 #define TUNNELS_CHECKSUM_H
@@ -13,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* @sum plus the words of @data; an odd last byte is padded with zero. What is summed up in pieces has
- * pieces of even length, but for the last. */
+/* @sum plus the words of @data; an odd last byte is padded with zero. What is summed up in pieces
+ * has pieces of even length, but for the last. */
 uint64_t checksum_add(const void *data, size_t bytes, uint64_t sum);
 
 /* A 16-bit field in host order, as a word of the sum. */
@@ -49,13 +50,15 @@ static inline void checksum_store_udp(uint8_t *field, uint64_t sum)
 	memcpy(field, &v, sizeof(v));
 }
 
-/* A 16-bit word that @field covers went from @before to @after (host order): RFC 1624, equation 3. */
+/* A 16-bit word that @field covers went from @before to @after (host order): RFC 1624,
+ * equation 3. */
 static inline void checksum_adjust(uint8_t *field, uint16_t before, uint16_t after)
 {
 	uint16_t old;
 
 	memcpy(&old, field, sizeof(old));
-	checksum_store(field, (uint64_t)(uint16_t)~old + (uint16_t)~htobe16(before) + htobe16(after));
+	checksum_store(field,
+		       (uint64_t)(uint16_t)~old + (uint16_t)~htobe16(before) + htobe16(after));
 }
 
 #endif

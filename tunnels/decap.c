@@ -45,7 +45,8 @@ static bool read_ipv4(struct packet *p, struct outer *o)
 	if (total > room)
 		return drop_short(p, total, room);
 	o->protocol = ip[IPV4_PROTOCOL];
-	/* RFC 7348, 4.3: a VTEP does not fragment; what routers cut in pieces is not put together here. */
+	/* RFC 7348, 4.3: a VTEP does not fragment; what routers cut in pieces is not put together
+	 * here. */
 	if (o->protocol == PROTOCOL_UDP && get_be16(ip + IPV4_FRAGMENT) & IPV4_MF_AND_OFFSET)
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
 	o->ecn = ip[IPV4_TOS] & ECN_MASK;
@@ -56,7 +57,8 @@ static bool read_ipv4(struct packet *p, struct outer *o)
 	return true;
 }
 
-/* RFC 8200, 3. Extension headers are not looked behind: no VTEP sends any, and a fragment is one. */
+/* RFC 8200, 3. Extension headers are not looked behind: no VTEP sends any, and a fragment is
+ * one. */
 static bool read_ipv6(struct packet *p, struct outer *o)
 {
 	const uint8_t *ip = p->data + ETH_BYTES;
@@ -80,7 +82,8 @@ static bool read_ip(struct packet *p, struct outer *o)
 {
 	uint16_t ethertype = get_be16(p->data + ETHERTYPE_OFFSET);
 
-	/* Our VTEP addresses are the device's, not those of a VLAN on it. A priority tag is no VLAN. */
+	/* Our VTEP addresses are the device's, not those of a VLAN on it. A priority tag is no
+	 * VLAN. */
 	if (p->tag == TAG_STRIPPED && VID_OF(p->tci))
 		return drop(p, DROP_NOT_VXLAN, (uint64_t)VID_OF(p->tci) << 48);
 	if (ethertype == ETHERTYPE_IPV4)

@@ -20,14 +20,16 @@ struct inner {
 /* A packet without a way. Control hears of it a few times a second, not for each one. */
 static void drop_unreachable(struct lane *lane, struct packet *p, const struct tunnel *tunnel)
 {
-	uint64_t *sent_ns = &lane->tables->tunnels->resolve_sent_ns[p->egress - EGRESS_TUNNEL0];
+	uint64_t *sent_at = &lane->tables->tunnels->resolve_sent_ns[p->egress - EGRESS_TUNNEL0];
+	uint64_t sent_ns = load_relaxed(sent_at);
 
 	drop_packet(p, tunnel->state == TUNNEL_NO_ROUTE ? DROP_NO_ROUTE : DROP_NO_NEIGHBOUR,
 		    get_be32(tunnel->remote.byte + 12));
-	if (load_relaxed(sent_ns) && lane->now_ns - load_relaxed(sent_ns) < RESOLVE_REPEAT_NS)
+	/* Another worker's clock may be a little ahead of ours. */
+	if (sent_ns && lane->now_ns < sent_ns + RESOLVE_REPEAT_NS)
 		return;
 	if (spsc_push(lane->resolve_events, &p->egress))
-		store_relaxed(sent_ns, lane->now_ns);
+		store_relaxed(sent_at, lane->now_ns);
 }
 
 /* Whether the frame fits the way and its headroom. */
@@ -139,7 +141,8 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 			 uint16_t id_offset)
 {
 	const struct tables *tables = lane->tables;
-	const struct tunnel *tunnel = tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
+	const struct tunnel *tunnel =
+		tables->tunnels ? tunnels_get(tables->tunnels, p->egress) : NULL;
 	struct inner inner = {.vni = vni_of(tables, p)};
 	const struct tunnel_options *options;
 	const struct port_view *port;
@@ -166,7 +169,8 @@ static bool encap_packet(struct lane *lane, struct packet *p, struct tunnel_coun
 	options = &tables->tunnels->options;
 	read_inner(options, p, &inner);
 	inner.source_port = vxlan_source_port(options, packet_hash(lane, p));
-	/* Never the same twice within a datagram's life: a router on the way may cut it in pieces. */
+	/* Never the same twice within a datagram's life: a router on the way may cut it in
+	 * pieces. */
 	inner.ip_id = (uint16_t)(id_offset + load_relaxed(&counters->tx_packets));
 	counter_add(&counters->tx_packets, 1);
 	counter_add(&counters->tx_bytes, p->len);

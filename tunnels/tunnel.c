@@ -14,7 +14,8 @@
 #define INDEX_SLOTS_MIN 64
 #define VNI_TABLE_BYTES ((VNI_MAX + 1) * sizeof(uint16_t))
 
-/* What is allocated: the tunnel on two cache lines of its own, behind it what only call_rcu touches. */
+/* What is allocated: the tunnel on two cache lines of its own, behind it what only call_rcu
+ * touches. */
 struct tunnel_block {
 	struct tunnel tunnel cache_aligned;
 	struct rcu_head rcu;

@@ -3,13 +3,13 @@
  * Tunnels: remote VTEPs, each with the outer header that packets to it get, ready to be copied.
  *
  * What the kernel knows of the way (source address, device, next hop's MAC, MTU) arrives as struct
- * tunnel_path; tunnel_create turns it into a header template. When the path changes control builds a
- * new tunnel and swaps the pointer.
+ * tunnel_path; tunnel_create turns it into a header template. When the path changes control builds
+ * a new tunnel and swaps the pointer.
  *
  * Invariants: a struct tunnel is immutable once published. A tunnel's id (egress id) never changes
  * while the daemon runs. Every id below EGRESS_TUNNEL0 + n_tunnels has a tunnel, resolved or not.
- * Threads: control publishes, as a registered QSBR thread that is online (call_rcu asks for it); workers
- * read under RCU.
+ * Threads: control publishes, as a registered QSBR thread that is online (call_rcu asks for it);
+ * workers read under RCU.
  */
 #ifndef TUNNELS_TUNNEL_H
 #define TUNNELS_TUNNEL_H
@@ -66,16 +66,18 @@ struct tunnel {
 	uint8_t header_bytes;	/* VXLAN_OVERHEAD_V4 or _V6 */
 	uint16_t egress_port;
 	uint16_t inner_max;	/* longest inner frame, Ethernet header included, bytes */
-	uint32_t ip_sum;	/* IPv4: one's complement sum of the header, fields that are zero yet left out */
-	uint32_t udp_sum;	/* ... of UDP and VXLAN header and pseudo header, likewise */
-	/* Zero until a packet is sent: TOS or traffic class, lengths, ID, source port, checksums, VNI. */
+	/* One's complement sums of what is in header[] already. */
+	uint32_t ip_sum;	/* of the IPv4 header */
+	uint32_t udp_sum;	/* of UDP and VXLAN header and pseudo header */
+	/* Zero until a packet is sent: TOS or traffic class, lengths, ID, source port, checksums,
+	 * VNI. */
 	uint8_t header[VXLAN_OVERHEAD_V6];
 };
 _Static_assert(sizeof(struct tunnel) <= 2 * CACHE_LINE, "a tunnel is two cache lines");
 
 /*
- * Remote address -> id: open addressing, at most half full. An entry is written in place, id last; when
- * there is no room a larger index takes over. Nothing is ever taken out.
+ * Remote address -> id: open addressing, at most half full. An entry is written in place, id last;
+ * when there is no room a larger index takes over. Nothing is ever taken out.
  */
 struct tunnel_index {
 	uint64_t seed;
@@ -94,7 +96,7 @@ struct tunnels {
 	struct tunnel_options options;
 	uint64_t seed;		/* secret: nobody may guess the index's order or the next IPv4 ID */
 	/* control writes, workers read with load_relaxed */
-	uint16_t *network_of_vni;	/* VNI_MAX + 1 network ids; 32 MiB of address space, mostly untouched */
+	uint16_t *network_of_vni;	/* VNI_MAX + 1 network ids; 32 MiB, mostly untouched */
 	/* control publishes, workers read with rcu_dereference */
 	struct tunnel *tunnel[TUNNEL_MAX];	/* by egress id - EGRESS_TUNNEL0 */
 	struct tunnel_index *index;
@@ -109,11 +111,12 @@ struct tunnels *tunnels_create(const struct tunnel_options *options);
 /* No reader may be left. Accepts NULL. */
 void tunnels_destroy(struct tunnels *t);
 
-/* Control. The egress id of @remote, added (TUNNEL_NO_ROUTE) when it is new; EGRESS_NONE when TUNNEL_MAX
- * are there already or memory is short. */
+/* Control. The egress id of @remote, added (TUNNEL_NO_ROUTE) when it is new; EGRESS_NONE when
+ * TUNNEL_MAX are there already or memory is short. */
 uint16_t tunnels_add(struct tunnels *t, const struct ip *remote);
-/* Control. Publishes the way to tunnel @id (one that tunnels_add gave); the old one is freed with call_rcu.
- * A source of the other family counts as no route. 0 or -ENOMEM, and then the old way stays. */
+/* Control. Publishes the way to tunnel @id (one that tunnels_add gave); the old one is freed with
+ * call_rcu. A source of the other family counts as no route. 0 or -ENOMEM, and then the old way
+ * stays. */
 int tunnels_set_path(struct tunnels *t, uint16_t id, const struct tunnel_path *path);
 /* Control. VNI -> network id; NETWORK_NONE takes it away. */
 void tunnels_set_vni(struct tunnels *t, uint32_t vni, uint16_t network);

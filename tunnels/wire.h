@@ -50,11 +50,6 @@
 #define ECN_ECT_0 2
 #define ECN_CE 3
 
-static inline uint32_t get_be32(const uint8_t *p)
-{
-	return be32toh(get_u32(p));
-}
-
 static inline void put_be32(uint8_t *p, uint32_t v)
 {
 	v = htobe32(v);

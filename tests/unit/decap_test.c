@@ -100,7 +100,8 @@ static void round_trip(void **state)
 		if (f.ip) {
 			assert_int_equal(p->l3, f.l3);
 			assert_int_equal(p->l3_tos, f.tos);
-			assert_int_equal(p->flags & (PKT_IPV4 | PKT_IPV6), f.v6 ? PKT_IPV6 : PKT_IPV4);
+			assert_int_equal(p->flags & (PKT_IPV4 | PKT_IPV6),
+					 f.v6 ? PKT_IPV6 : PKT_IPV4);
 		}
 		packets += v4;
 		bytes += v4 ? f.n : 0;
@@ -110,8 +111,8 @@ static void round_trip(void **state)
 	bench_end(&b);
 }
 
-/* Every way to be wrong, by name. Bytes at offsets of the outer packet are changed; for IPv4 the header
- * checksum is made right again unless it is what is wrong. */
+/* Every way to be wrong, by name. Bytes at offsets of the outer packet are changed; for IPv4 the
+ * header checksum is made right again unless it is what is wrong. */
 struct wrong {
 	const char *what;
 	bool v4;
@@ -182,11 +183,13 @@ static const struct wrong wrongs[] = {
 	{"all flags, reserved bytes", true, "none", 0, true,
 	 {{VXLAN4, 0xff}, {VXLAN4 + 1, 1}, {VXLAN4 + 3, 2}, {VXLAN4 + 7, 3}}},
 	{"VNI", true, "vni-unknown", 0x00cdef, true, {{VXLAN4 + 4, 0}}},
-	{"VNI 0", false, "vni-unknown", 0, true, {{VXLAN6 + 4, 0}, {VXLAN6 + 5, 0}, {VXLAN6 + 6, 0}}},
-	{"a stranger", true, "vtep-unknown", (uint64_t)VNI_BLUE << 32 | 0xc0000209, false, {{29, 9}}},
+	{"VNI 0", false, "vni-unknown", 0, true,
+	 {{VXLAN6 + 4, 0}, {VXLAN6 + 5, 0}, {VXLAN6 + 6, 0}}},
+	{"a stranger", true, "vtep-unknown", (uint64_t)VNI_BLUE << 32 | 0xc0000209, false,
+	 {{29, 9}}},
 	{"a stranger", false, "vtep-unknown", (uint64_t)VNI_BLUE << 32 | 9, true, {{37, 9}}},
-	{"a VTEP of another network", true, "vtep-unknown", (uint64_t)VNI_BLUE << 32 | 0xc0000203, false,
-	 {{29, 3}}},
+	{"a VTEP of another network", true, "vtep-unknown", (uint64_t)VNI_BLUE << 32 | 0xc0000203,
+	 false, {{29, 3}}},
 	{"inner source a group", true, "bad-source", 0x010000000005, true, {{VXLAN4 + 8 + 6, 1}}},
 	{"inner source zero", true, "bad-source", 0, true,
 	 {{VXLAN4 + 8 + 6, 0}, {VXLAN4 + 8 + 11, 0}}},
@@ -313,7 +316,8 @@ static void inner_addresses(void **state)
 	bench_end(&b);
 }
 
-/* Cut anywhere: the outer length is then too long. With lengths that agree, the end moves inwards. */
+/* Cut anywhere: the outer length is then too long. With lengths that agree, the end moves
+ * inwards. */
 static void truncated(void **state)
 {
 	static struct inner_frame f;
@@ -327,7 +331,8 @@ static void truncated(void **state)
 		make_inner(&f, INNER_V4, 40);
 		n = slow_encap(&outer, f.byte, f.n, packet);
 		for (size_t cut = 0; cut < n; cut++) {
-			const char *want = cut < 14 ? "runt" : cut < udp ? "outer-bad" : "vxlan-truncated";
+			const char *want = cut < 14 ? "runt" :
+					   cut < udp ? "outer-bad" : "vxlan-truncated";
 
 			assert_string_equal(drop_name(run(&b, packet, cut)->drop), want);
 		}
@@ -356,10 +361,11 @@ static void truncated(void **state)
 	bench_end(&b);
 }
 
-/* Decapsulation read off the RFCs from the top, field by field, without any offset kept. The network
- * knows two VTEPs, see bench_begin. Returns the drop reason; sets where the inner frame is. */
-static const char *slow_decap(const struct bench *b, const uint8_t *f, size_t n, size_t *at, size_t *bytes,
-			      unsigned int *ecn)
+/* Decapsulation read off the RFCs from the top, field by field, without any offset kept. The
+ * network knows two VTEPs, see bench_begin. Returns the drop reason; sets where the inner
+ * frame is. */
+static const char *slow_decap(const struct bench *b, const uint8_t *f, size_t n, size_t *at,
+			      size_t *bytes, unsigned int *ecn)
 {
 	struct ip from, to;
 	size_t ip_bytes, header, udp_bytes;
@@ -433,8 +439,8 @@ static const char *slow_decap(const struct bench *b, const uint8_t *f, size_t n,
 	return "none";
 }
 
-/* Random bytes in random places of the outer header and the inner Ethernet header. IPv4 checksums are
- * mended half the time, or nothing else would ever be tested. */
+/* Random bytes in random places of the outer header and the inner Ethernet header. IPv4 checksums
+ * are mended half the time, or nothing else would ever be tested. */
 static void flipped(void **state)
 {
 	static struct inner_frame f;
@@ -595,6 +601,40 @@ static void network_gone(void **state)
 	bench_end(&b);
 }
 
+/* A full burst in which every third packet is good. */
+static void mixed_burst(void **state)
+{
+	static struct inner_frame f;
+	static uint8_t packet[BURST_MAX][256];
+	struct bench b = bench_begin();
+	struct burst *burst = &b.w->burst;
+
+	make_inner(&f, INNER_V4, 100);
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		struct slow_outer outer = outer_of(&b, i % 2);
+
+		burst->packet[i] = (struct packet){.data = packet[i], .rx_port = PORT_UNDERLAY};
+		burst->packet[i].len = (uint16_t)slow_encap(&outer, f.byte, f.n, packet[i]);
+		if (i % 3 == 1)
+			packet[i][12] = 0;
+		if (i % 3 == 2)
+			drop_packet(&burst->packet[i], DROP_PORT_SHUT, 0);
+	}
+	burst->n = BURST_MAX;
+	decap(&b.w->lane, burst);
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		const struct packet *p = &burst->packet[i];
+		static const uint8_t want[3] = {DROP_NONE, DROP_NOT_VXLAN, DROP_PORT_SHUT};
+
+		assert_int_equal(p->drop, want[i % 3]);
+		if (p->drop)
+			continue;
+		assert_int_equal(p->len, f.n);
+		assert_memory_equal(p->data, f.byte, f.n);
+	}
+	bench_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +649,7 @@ int main(void)
 		cmocka_unit_test(ecn_without_ip),
 		cmocka_unit_test(others_untouched),
 		cmocka_unit_test(network_gone),
+		cmocka_unit_test(mixed_burst),
 	};
 
 	random_seed();

@@ -58,8 +58,8 @@ struct way {
 	struct tunnel_path path;
 };
 
-static void compare(struct world *w, const struct way *way, uint16_t id, const struct inner_frame *f,
-		    bool own_tag)
+static void compare(struct world *w, const struct way *way, uint16_t id,
+		    const struct inner_frame *f, bool own_tag)
 {
 	bool v4 = ip_is_v4(&way->remote);
 	const struct tunnel_options *o = &way->options;
@@ -427,6 +427,51 @@ static void others_untouched(void **state)
 	world_end(w);
 }
 
+/* A full burst in which ports, tunnels, dead packets and bad ways take turns: each gets its own
+ * end. */
+static void mixed_burst(void **state)
+{
+	static struct inner_frame f;
+	struct tunnel_options o = default_options();
+	struct tunnel_path v4 = default_path(true), v6 = default_path(false);
+	struct ip remote[3] = {ip_of("192.0.2.9"), ip_of("2001:db8::9"), ip_of("192.0.2.10")};
+	struct world *w = world_create(&o);
+	const uint16_t egress[4] = {world_tunnel(w, &remote[0], &v4),
+				    world_tunnel(w, &remote[1], &v6),
+				    world_tunnel(w, &remote[2], NULL), PORT_ACCESS};
+	uint8_t *area = aligned_alloc(FRAME_BYTES, BURST_MAX * FRAME_BYTES);
+
+	make_inner(&f, INNER_V4, 100);
+	load_packet(w, f.byte, f.n, 0);
+	free(w->pool.area);
+	w->pool.area = area;
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		struct packet *p = &w->burst.packet[i];
+
+		*p = w->burst.packet[0];
+		p->data = pool_data(&w->pool, i);
+		memcpy(p->data, f.byte, f.n);
+		p->egress = egress[i % 4];
+		p->drop = i % 5 ? DROP_NONE : DROP_SAME_PORT;
+	}
+	w->burst.n = BURST_MAX;
+	encap(&w->lane, &w->burst);
+	for (uint32_t i = 0; i < BURST_MAX; i++) {
+		const struct packet *p = &w->burst.packet[i];
+		size_t grown = i % 4 ? VXLAN_OVERHEAD_V6 : VXLAN_OVERHEAD_V4;
+
+		if (i % 5 == 0 || i % 4 > 1)
+			grown = 0;
+		assert_int_equal(p->drop, i % 5 == 0 ? DROP_SAME_PORT :
+					  i % 4 == 2 ? DROP_NO_ROUTE : DROP_NONE);
+		assert_int_equal(p->len, f.n + grown);
+		assert_int_equal(p->egress, grown ? PORT_UNDERLAY : egress[i % 4]);
+		assert_memory_equal(p->data + grown, f.byte, f.n);
+	}
+	assert_int_equal(drain(w, egress[2]), 1);
+	world_end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +484,7 @@ int main(void)
 		cmocka_unit_test(resolve_events),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(others_untouched),
+		cmocka_unit_test(mixed_burst),
 	};
 
 	random_seed();

@@ -330,7 +330,6 @@ int main(void)
 	int r;
 
 	rcu_register_thread();
-	rcu_thread_offline();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	rcu_unregister_thread();
 	return r;

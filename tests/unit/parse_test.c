@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every frame lies at the very end of its memory: before an unmapped page, and in an allocation of its own
- * for the sanitizer.
+ * Every frame lies at the very end of its memory: before an unmapped page, and in an allocation of
+ * its own for the sanitizer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,8 @@ static const struct row {
 	{"bare header", BYTES(MACS, 8, 6), .ethertype = 0x806, .l3 = 14},
 	{"one byte less", BYTES(MACS, 8), .runt = true},
 	{"one byte", BYTES(2), .runt = true},
-	{"broadcast", BYTES(255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 2, 8, 6), .flags = PKT_GROUP,
+	{"broadcast", BYTES(255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 2, 8, 6),
+	 .flags = PKT_GROUP,
 	 .ethertype = 0x806, .l3 = 14},
 	{"length field (802.3)", BYTES(MACS, 0, 3, 0x42, 0x42, 3), .ethertype = 3, .l3 = 14},
 	/* tags */
@@ -67,7 +68,8 @@ static const struct row {
 	 .ethertype = 0x8100, .l3 = 18},
 	{"three tags", BYTES(MACS, TAG(7), STAG(8), TAG(9), 8, 6), .tag = TAG_FRAME, .tci = 7,
 	 .ethertype = 0x806, .l3 = 26},
-	{"four tags: IP unseen", BYTES(MACS, TAG(7), TAG(8), TAG(9), TAG(10), 8, 0, IP4(0x45, 20, 0, 6)),
+	{"four tags: IP unseen",
+	 BYTES(MACS, TAG(7), TAG(8), TAG(9), TAG(10), 8, 0, IP4(0x45, 20, 0, 6)),
 	 .tag = TAG_FRAME, .tci = 7, .ethertype = 0x8100, .l3 = 26},
 	/* IPv4 */
 	{"UDP", BYTES(MACS, 8, 0, IP4(0x45, 24, 0, 17), PORTS), .flags = V4 | PKT_L4,
@@ -81,11 +83,13 @@ static const struct row {
 	 .proto = 132},
 	{"ICMP", BYTES(MACS, 8, 0, IP4(0x45, 24, 0, 1), PORTS), .flags = V4, .ethertype = 0x800,
 	 .l3 = 14, .proto = 1},
-	{"UDP, ports cut by IP's length", BYTES(MACS, 8, 0, IP4(0x45, 23, 0, 17), PORTS), .flags = V4,
+	{"UDP, ports cut by IP's length", BYTES(MACS, 8, 0, IP4(0x45, 23, 0, 17), PORTS),
+	 .flags = V4,
 	 .ethertype = 0x800, .l3 = 14, .proto = 17},
 	{"first fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 0x2000, 17), PORTS),
 	 .flags = V4 | PKT_FRAGMENT, .ethertype = 0x800, .l3 = 14, .proto = 17},
-	{"last fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 1, 17), PORTS), .flags = V4 | PKT_FRAGMENT,
+	{"last fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 1, 17), PORTS),
+	 .flags = V4 | PKT_FRAGMENT,
 	 .ethertype = 0x800, .l3 = 14, .proto = 17},
 	{"IPv4 with version 5", BYTES(MACS, 8, 0, IP4(0x55, 24, 0, 17), PORTS), .flags = PKT_L3_BAD,
 	 .ethertype = 0x800, .l3 = 14},
@@ -97,7 +101,8 @@ static const struct row {
 	 .flags = PKT_L3_BAD, .ethertype = 0x800, .l3 = 14},
 	{"total of 19", BYTES(MACS, 8, 0, IP4(0x45, 19, 0, 17), PORTS), .flags = PKT_L3_BAD,
 	 .ethertype = 0x800, .l3 = 14},
-	{"IPv4 header cut", BYTES(MACS, 8, 0, 0x45, 0, 0, 24, 0, 0, 0, 0, 64, 17), .flags = PKT_L3_BAD,
+	{"IPv4 header cut", BYTES(MACS, 8, 0, 0x45, 0, 0, 24, 0, 0, 0, 0, 64, 17),
+	 .flags = PKT_L3_BAD,
 	 .ethertype = 0x800, .l3 = 14},
 	{"no IPv4 header", BYTES(MACS, 8, 0), .flags = PKT_L3_BAD, .ethertype = 0x800, .l3 = 14},
 	/* IPv6 */
@@ -110,8 +115,14 @@ static const struct row {
 	{"IPv6 with version 4", BYTES(MACS, 0x86, 0xdd, 0x40, 0, 0, 0, 0, 4, 17, 64, ADDRESS6(1),
 				      ADDRESS6(2), PORTS),
 	 .flags = PKT_L3_BAD, .ethertype = 0x86dd, .l3 = 14},
-	{"no payload", BYTES(MACS, 0x86, 0xdd, IP6(0, 59)), .flags = V6, .ethertype = 0x86dd, .l3 = 14,
+	{"no payload", BYTES(MACS, 0x86, 0xdd, IP6(0, 59)),
+	 .flags = V6, .ethertype = 0x86dd, .l3 = 14,
 	 .proto = 59},
+	{"no header where one is said to be", BYTES(MACS, 0x86, 0xdd, IP6(0, 0)),
+	 .flags = PKT_L3_BAD,
+	 .ethertype = 0x86dd, .l3 = 14},
+	{"half a header", BYTES(MACS, 0x86, 0xdd, IP6(1, 0), 17), .flags = PKT_L3_BAD,
+	 .ethertype = 0x86dd, .l3 = 14},
 	{"hop-by-hop, TCP", BYTES(MACS, 0x86, 0xdd, IP6(12, 0), EXT(6, 0), PORTS),
 	 .flags = V6 | PKT_L4, .ethertype = 0x86dd, .l3 = 14, .l4 = 62, .proto = 6},
 	{"long routing header", BYTES(MACS, 0x86, 0xdd, IP6(20, 43), EXT(17, 1), EXT(0, 0), PORTS),
@@ -120,7 +131,8 @@ static const struct row {
 	 .flags = V6 | PKT_L4, .ethertype = 0x86dd, .l3 = 14, .l4 = 66, .proto = 17},
 	{"header over the end", BYTES(MACS, 0x86, 0xdd, IP6(12, 0), EXT(6, 1), PORTS),
 	 .flags = PKT_L3_BAD, .ethertype = 0x86dd, .l3 = 14},
-	{"header behind the end", BYTES(MACS, 0x86, 0xdd, IP6(4, 0), EXT(6, 0)), .flags = PKT_L3_BAD,
+	{"header behind the end", BYTES(MACS, 0x86, 0xdd, IP6(4, 0), EXT(6, 0)),
+	 .flags = PKT_L3_BAD,
 	 .ethertype = 0x86dd, .l3 = 14},
 	{"IPv6 first fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 1), PORTS),
 	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .proto = 17},
@@ -267,7 +279,8 @@ static void stage(void **state)
 		{1, BYTES(MACS, 8, 6), DROP_NONE, 0},
 		{1, BYTES(MACS, 8), DROP_RUNT, 13},
 		{1, BYTES(MACS, TAG(5)), DROP_RUNT, 16},
-		{1, BYTES(2, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0, 2, 8, 6), DROP_BAD_SOURCE, 0x030000000002},
+		{1, BYTES(2, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0, 2, 8, 6), DROP_BAD_SOURCE,
+		 0x030000000002},
 		{1, BYTES(2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 8, 6), DROP_BAD_SOURCE, 0},
 		{1, BYTES(2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 8, 6), DROP_NONE, 0},
 		{1, BYTES(2, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 8, 6), DROP_NONE, 0},

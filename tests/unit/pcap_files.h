@@ -37,8 +37,10 @@ static inline void put32(struct blob *b, uint32_t v, bool swapped)
 	put(b, &v, sizeof(v));
 }
 
-/* Classic format. @magic: 0xa1b2c3d4 microseconds, 0xa1b23c4d nanoseconds; @swapped: the other endianness. */
-static inline void put_pcap_header(struct blob *b, uint32_t magic, uint32_t snaplen, uint32_t link, bool swapped)
+/* Classic format. @magic: 0xa1b2c3d4 microseconds, 0xa1b23c4d nanoseconds; @swapped: the other
+ * endianness. */
+static inline void put_pcap_header(struct blob *b, uint32_t magic, uint32_t snaplen, uint32_t link,
+				   bool swapped)
 {
 	uint16_t major = 2, minor = 4;
 

@@ -50,7 +50,7 @@ struct bench {
 
 static void frame_make(uint8_t *frame, uint32_t len, unsigned int number)
 {
-	static const uint8_t head[ETH_BYTES] = { 2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };
+	static const uint8_t head[ETH_BYTES] = {2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
 	uint32_t i;
 
 	memcpy(frame, head, min_of(len, ETH_BYTES));
@@ -76,12 +76,15 @@ static void make_tables(struct bench *b)
 
 	b->flood = calloc(1, sizeof(*b->flood) + N_PORTS * sizeof(b->flood->egress[0]));
 	assert_non_null(b->flood);
-	b->network = (struct network){ .id = 1, .flood = b->flood };
+	b->network = (struct network){.id = 1, .flood = b->flood};
 	b->vid_of_network[0] = VID_NONE;
 	b->vid_of_network[1] = VID_UNTAGGED;
 	for (i = 0; i < N_PORTS; i++) {
-		b->view[i] = (struct port_view){ .up = true, .frame_max = 9018, .untagged = 1,
-						 .vid_of_network = b->vid_of_network, .n_networks = 2 };
+		b->view[i] = (struct port_view){.up = true,
+						.frame_max = 9018,
+						.untagged = 1,
+						.vid_of_network = b->vid_of_network,
+						.n_networks = 2};
 		b->tables.port[i] = &b->view[i];
 		b->flood->egress[b->flood->n++] = (uint16_t)i;
 	}
@@ -93,7 +96,7 @@ static void make_tables(struct bench *b)
 static int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));
-	struct worker_options options = { .core = -1, .n_frames = FRAMES, .cookie = 1 };
+	struct worker_options options = {.core = -1, .n_frames = FRAMES, .cookie = 1};
 	char why[256] = "";
 	unsigned int i;
 
@@ -148,10 +151,12 @@ static int open_ports(struct bench *b, bool loop, bool preload, char *why, uint3
 	unsigned int i;
 	int error;
 
-	error = pcap_port_open(b->in, NULL, loop, preload, &b->queue[PORT_IN]->pcap, why, why_bytes);
+	error =
+	    pcap_port_open(b->in, NULL, loop, preload, &b->queue[PORT_IN]->pcap, why, why_bytes);
 	if (error)
 		return error;
-	error = pcap_port_open(NULL, b->out, false, false, &b->queue[PORT_OUT]->pcap, why, why_bytes);
+	error =
+	    pcap_port_open(NULL, b->out, false, false, &b->queue[PORT_OUT]->pcap, why, why_bytes);
 	assert_int_equal(error, 0);
 	for (i = 0; i < N_PORTS; i++)
 		worker_attach(b->worker, b->queue[i]);
@@ -255,12 +260,12 @@ static void check_out(struct bench *b, unsigned int n)
 static void formats_go_through(void **state)
 {
 	static const struct {
-		uint32_t magic;	/* 0: pcapng */
+		uint32_t magic; /* 0: pcapng */
 		bool swapped;
 		bool preload;
 	} table[] = {
-		{ MICRO, false, false }, { MICRO, true, false }, { NANO, false, false }, { NANO, true, true },
-		{ MICRO, false, true },	 { 0, false, false },	 { 0, false, true },
+		{MICRO, false, false}, {MICRO, true, false}, {NANO, false, false}, {NANO, true, true},
+		{MICRO, false, true},  {0, false, false},    {0, false, true},
 	};
 	struct bench *b = *state;
 	uint64_t before = 0;
@@ -268,7 +273,7 @@ static void formats_go_through(void **state)
 	char why[256];
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct blob file = { 0 };
+		struct blob file = {0};
 
 		if (table[i].magic) {
 			put_pcap_header(&file, table[i].magic, 65535, ETHERNET, table[i].swapped);
@@ -328,18 +333,18 @@ static void bad_files_are_refused(void **state)
 		void (*make)(struct blob *file);
 		const char *says;
 	} table[] = {
-		{ make_empty, "in.pcap: not a capture file: " },
-		{ make_text, "in.pcap: not a capture file: " },
-		{ make_short_header, "in.pcap: not a capture file: " },
-		{ make_raw_ip, "in.pcap: link type RAW (12), only Ethernet is understood" },
-		{ make_ng_raw_ip, "in.pcap: link type RAW (12), only Ethernet is understood" },
-		{ make_unknown_link, "only Ethernet is understood" },
+		{make_empty, "in.pcap: not a capture file: "},
+		{make_text, "in.pcap: not a capture file: "},
+		{make_short_header, "in.pcap: not a capture file: "},
+		{make_raw_ip, "in.pcap: link type RAW (12), only Ethernet is understood"},
+		{make_ng_raw_ip, "in.pcap: link type RAW (12), only Ethernet is understood"},
+		{make_unknown_link, "only Ethernet is understood"},
 	};
 	struct bench *b = *state;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
-		struct blob file = { 0 };
+		struct blob file = {0};
 		char why[256] = "";
 
 		table[i].make(&file);
@@ -355,24 +360,30 @@ static void odd_paths_are_refused(void **state)
 {
 	struct bench *b = *state;
 	struct pcap_port *port = NULL;
-	struct blob file = { 0 };
+	struct blob file = {0};
 	char why[256] = "";
 
-	assert_int_equal(pcap_port_open("/nowhere/x", NULL, false, false, &port, why, sizeof(why)), -ENOENT);
+	assert_int_equal(pcap_port_open("/nowhere/x", NULL, false, false, &port, why, sizeof(why)),
+			 -ENOENT);
 	assert_string_equal(why, "/nowhere/x: No such file or directory");
-	assert_int_equal(pcap_port_open(b->dir, NULL, false, false, &port, why, sizeof(why)), -EINVAL);
-	assert_int_equal(pcap_port_open("/dev/zero", NULL, false, false, &port, why, sizeof(why)), -EINVAL);
+	assert_int_equal(pcap_port_open(b->dir, NULL, false, false, &port, why, sizeof(why)),
+			 -EINVAL);
+	assert_int_equal(pcap_port_open("/dev/zero", NULL, false, false, &port, why, sizeof(why)),
+			 -EINVAL);
 	assert_int_equal(mkfifo(b->in, 0600), 0);
-	assert_int_equal(pcap_port_open(b->in, NULL, false, false, &port, why, sizeof(why)), -EINVAL);
+	assert_int_equal(pcap_port_open(b->in, NULL, false, false, &port, why, sizeof(why)),
+			 -EINVAL);
 	assert_non_null(strstr(why, "is not a regular file"));
 	unlink(b->in);
 
 	put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
 	put_frames(&file, 3, false);
 	blob_write(&file, b->in);
-	assert_int_equal(pcap_port_open(b->in, b->in, false, false, &port, why, sizeof(why)), -EINVAL);
+	assert_int_equal(pcap_port_open(b->in, b->in, false, false, &port, why, sizeof(why)),
+			 -EINVAL);
 	assert_non_null(strstr(why, "rx and tx are the same file"));
-	assert_int_equal(pcap_port_open(b->in, "/nowhere/y", false, true, &port, why, sizeof(why)), -ENOENT);
+	assert_int_equal(pcap_port_open(b->in, "/nowhere/y", false, true, &port, why, sizeof(why)),
+			 -ENOENT);
 	/* And the input is as it was. */
 	assert_int_equal(open_ports(b, false, false, why, sizeof(why)), 0);
 	run_to_end(b);
@@ -420,15 +431,15 @@ static void make_mixed_ng(struct blob *f)
 
 static void damage_ends_the_file(void **state)
 {
-	static void (*const make[])(struct blob *file) = { make_cut_packet, make_cut_record, make_monster,
-							   make_cut_ng, make_mixed_ng };
+	static void (*const make[])(struct blob * file) = {
+	    make_cut_packet, make_cut_record, make_monster, make_cut_ng, make_mixed_ng};
 	struct bench *b = *state;
 	uint64_t before = 0;
 	char why[256];
 	unsigned int i;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(make); i++) {
-		struct blob file = { 0 };
+		struct blob file = {0};
 
 		make[i / 2](&file);
 		blob_write(&file, b->in);
@@ -451,13 +462,14 @@ static void sizes_are_met(void **state)
 		uint32_t bytes;
 		enum drop_reason drop;
 	} table[] = {
-		{ 0, DROP_RUNT },      { 1, DROP_RUNT },	 { 13, DROP_RUNT },	  { 14, DROP_NONE },
-		{ 1514, DROP_NONE },   { 3840, DROP_NONE },	 { 3841, DROP_TOO_BIG },  { 4096, DROP_TOO_BIG },
-		{ 9014, DROP_TOO_BIG }, { 65535, DROP_TOO_BIG }, { 65536, DROP_TOO_BIG }, { 262144, DROP_TOO_BIG },
+		{0, DROP_RUNT},        {1, DROP_RUNT},        {13, DROP_RUNT},
+		{14, DROP_NONE},       {1514, DROP_NONE},     {3840, DROP_NONE},
+		{3841, DROP_TOO_BIG},  {4096, DROP_TOO_BIG},  {9014, DROP_TOO_BIG},
+		{65535, DROP_TOO_BIG}, {65536, DROP_TOO_BIG}, {262144, DROP_TOO_BIG},
 	};
 	struct bench *b = *state;
-	uint64_t expected[DROP_REASON_COUNT] = { 0 }, bytes = 0;
-	struct blob file = { 0 };
+	uint64_t expected[DROP_REASON_COUNT] = {0}, bytes = 0;
+	struct blob file = {0};
 	uint8_t *frame = malloc(262144);
 	char why[256];
 	unsigned int i;
@@ -476,7 +488,8 @@ static void sizes_are_met(void **state)
 	assert_int_equal(port_counters(b, PORT_IN)->rx_packets, ARRAY_SIZE(table));
 	assert_int_equal(port_counters(b, PORT_IN)->rx_bytes, bytes);
 	assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_RUNT].packets, expected[DROP_RUNT]);
-	assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_TOO_BIG].packets, expected[DROP_TOO_BIG]);
+	assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_TOO_BIG].packets,
+			 expected[DROP_TOO_BIG]);
 	assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_TOO_BIG].detail, 262144);
 	assert_int_equal(port_counters(b, PORT_OUT)->tx_packets, expected[DROP_NONE]);
 	check_books(b);
@@ -491,11 +504,11 @@ static void loops_begin_again(void **state)
 	char why[256];
 
 	for (preload = 0; preload < 2; preload++) {
-		struct blob file = { 0 };
+		struct blob file = {0};
 		uint64_t got = 0;
 
 		put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
-		blob_write(&file, b->in);	/* no packet: not for ever */
+		blob_write(&file, b->in); /* no packet: not for ever */
 		assert_int_equal(open_ports(b, true, preload, why, sizeof(why)), 0);
 		run_to_end(b);
 		close_ports(b);
@@ -517,7 +530,7 @@ static void an_empty_pool_waits(void **state)
 {
 	struct bench *b = *state;
 	struct pool *pool = worker_lane(b->worker)->pool;
-	struct blob file = { 0 };
+	struct blob file = {0};
 	char why[256];
 
 	put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
@@ -537,7 +550,8 @@ static void an_empty_pool_waits(void **state)
 static void corrupt_files_go_through(void **state)
 {
 	const char *given = getenv("SEED");
-	unsigned int seed = given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
+	unsigned int seed =
+	    given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
 	struct bench *b = *state;
 	unsigned int round, i;
 	char why[256];
@@ -545,7 +559,7 @@ static void corrupt_files_go_through(void **state)
 	print_message("SEED=%u\n", seed);
 	srandom(seed);
 	for (round = 0; round < 400; round++) {
-		struct blob file = { 0 };
+		struct blob file = {0};
 
 		if (round % 2) {
 			put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
@@ -580,7 +594,7 @@ static void the_thread_plays_and_sleeps(void **state)
 {
 	struct bench *b = *state;
 	uint64_t before, after, news = 0, deadline;
-	struct blob file = { 0 };
+	struct blob file = {0};
 	char why[256];
 
 	put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
@@ -617,15 +631,15 @@ static void the_thread_plays_and_sleeps(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(formats_go_through),
-		CASE(bad_files_are_refused),
-		CASE(odd_paths_are_refused),
-		CASE(damage_ends_the_file),
-		CASE(sizes_are_met),
-		CASE(loops_begin_again),
-		CASE(an_empty_pool_waits),
-		CASE(corrupt_files_go_through),
-		CASE(the_thread_plays_and_sleeps),
+	    CASE(formats_go_through),
+	    CASE(bad_files_are_refused),
+	    CASE(odd_paths_are_refused),
+	    CASE(damage_ends_the_file),
+	    CASE(sizes_are_met),
+	    CASE(loops_begin_again),
+	    CASE(an_empty_pool_waits),
+	    CASE(corrupt_files_go_through),
+	    CASE(the_thread_plays_and_sleeps),
 	};
 	int failed;
 

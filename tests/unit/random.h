@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random numbers for tests that compare with an oracle. The seed is printed; SEED in the environment
- * repeats a run.
+ * Random numbers for tests that compare with an oracle. The seed is printed; SEED in the
+ * environment repeats a run.
  */
 #ifndef TESTS_UNIT_RANDOM_H
 #define TESTS_UNIT_RANDOM_H

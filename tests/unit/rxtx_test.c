@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rx and tx against rings in plain memory, with a stand-in for the kernel's end: first the cases one by
- * one, then at random, where no frame may ever be lost and the books must balance.
+ * rx and tx against rings in plain memory, with a stand-in for the kernel's end: first the cases
+ * one by one, then at random, where no frame may ever be lost and the books must balance.
  */
 #include "afxdp/rx.h"
 #include "afxdp/tx.h"
@@ -28,7 +28,7 @@ struct kernel_queue {
 	uint32_t producer[4], consumer[4], flags[4];
 	struct xdp_desc rx[RING], tx[RING];
 	uint64_t fill[2 * RING], completion[2 * RING];
-	uint64_t taken[2 * RING];	/* TX frames taken and not yet completed */
+	uint64_t taken[2 * RING]; /* TX frames taken and not yet completed */
 	uint32_t n_taken;
 };
 
@@ -43,18 +43,27 @@ struct bench {
 	uint8_t *area;
 };
 
-static void ring_cons(struct xsk_ring_cons *r, struct kernel_queue *k, int which, uint32_t size, void *ring)
+static void ring_cons(struct xsk_ring_cons *r, struct kernel_queue *k, int which, uint32_t size,
+		      void *ring)
 {
-	*r = (struct xsk_ring_cons){ .mask = size - 1, .size = size, .producer = &k->producer[which],
-				     .consumer = &k->consumer[which], .ring = ring,
-				     .flags = &k->flags[which] };
+	*r = (struct xsk_ring_cons){.mask = size - 1,
+					.size = size,
+					.producer = &k->producer[which],
+					.consumer = &k->consumer[which],
+					.ring = ring,
+					.flags = &k->flags[which]};
 }
 
-static void ring_prod(struct xsk_ring_prod *r, struct kernel_queue *k, int which, uint32_t size, void *ring)
+static void ring_prod(struct xsk_ring_prod *r, struct kernel_queue *k, int which, uint32_t size,
+		      void *ring)
 {
-	*r = (struct xsk_ring_prod){ .cached_cons = size, .mask = size - 1, .size = size,
-				     .producer = &k->producer[which], .consumer = &k->consumer[which],
-				     .ring = ring, .flags = &k->flags[which] };
+	*r = (struct xsk_ring_prod){.cached_cons = size,
+					.mask = size - 1,
+					.size = size,
+					.producer = &k->producer[which],
+					.consumer = &k->consumer[which],
+					.ring = ring,
+					.flags = &k->flags[which]};
 }
 
 static struct kernel_queue *kernel_queue(uint16_t port)
@@ -64,7 +73,7 @@ static struct kernel_queue *kernel_queue(uint16_t port)
 	assert_non_null(k);
 	memset(k, 0, sizeof(*k));
 	k->q.kind = QUEUE_XSK;
-	k->q.need_wakeup = true;	/* and never asked for: no system call is made */
+	k->q.need_wakeup = true; /* and never asked for: no system call is made */
 	k->q.port = port;
 	k->q.fd = -1;
 	k->q.ring = RING;
@@ -89,8 +98,9 @@ static int setup(void **state)
 	memset(b->area, 0, FRAMES * FRAME_BYTES);
 	assert_int_equal(pool_init(&b->pool, b->area, FRAMES), 0);
 	b->lane.pool = &b->pool;
-	b->lane.counters = calloc(1, sizeof(struct counters));
+	b->lane.counters = aligned_alloc(CACHE_LINE, sizeof(struct counters) + CACHE_LINE);
 	assert_non_null(b->lane.counters);
+	memset(b->lane.counters, 0, sizeof(struct counters));
 	for (i = 0; i < 2; i++) {
 		b->k[i] = kernel_queue((uint16_t)i);
 		tx_add(&b->ports, &b->k[i]->q);
@@ -127,7 +137,7 @@ static bool deliver_at(struct kernel_queue *k, uint64_t addr, uint32_t len)
 {
 	if (k->producer[RX] - k->consumer[RX] == RING)
 		return false;
-	k->rx[k->producer[RX]++ % RING] = (struct xdp_desc){ .addr = addr, .len = len };
+	k->rx[k->producer[RX]++ % RING] = (struct xdp_desc){.addr = addr, .len = len};
 	return true;
 }
 
@@ -205,17 +215,23 @@ static void rx_reads_metadata(void **state)
 		uint8_t tag;
 		uint16_t len;
 	} table[] = {
-		{ { COOKIE, 7, META_HASH | META_HASH_L3 | META_HASH_L4, 0, 0, 0 }, HASH_NIC_L4, TAG_NONE, 60 },
-		{ { COOKIE, 7, META_HASH | META_HASH_L4, 0, 0, 0 }, HASH_NIC_L4, TAG_NONE, 60 },
-		{ { COOKIE, 7, META_HASH | META_HASH_L3, 0, 0, 0 }, HASH_NIC_L3, TAG_NONE, 60 },
-		{ { COOKIE, 7, META_HASH, 0, 0, 0 }, HASH_NONE, TAG_NONE, 60 },
-		{ { COOKIE, 7, META_HASH_L4, 0, 0, 0 }, HASH_NONE, TAG_NONE, 60 },
-		{ { COOKIE, 0, META_VLAN, 0x2064, 0x8100, 0 }, HASH_NONE, TAG_STRIPPED, 60 },
-		{ { COOKIE, 0, META_VLAN, 0x2064, 0x88a8, 0 }, HASH_NONE, TAG_NONE, 64 },
-		{ { COOKIE - 1, 7, META_HASH | META_HASH_L4 | META_VLAN, 0x2064, 0x8100, 0 }, HASH_NONE, TAG_NONE,
-		  60 },
+		{{COOKIE, 7, META_HASH | META_HASH_L3 | META_HASH_L4, 0, 0, 0},
+	     HASH_NIC_L4,
+	     TAG_NONE,
+	     60},
+		{{COOKIE, 7, META_HASH | META_HASH_L4, 0, 0, 0}, HASH_NIC_L4, TAG_NONE, 60},
+		{{COOKIE, 7, META_HASH | META_HASH_L3, 0, 0, 0}, HASH_NIC_L3, TAG_NONE, 60},
+		{{COOKIE, 7, META_HASH, 0, 0, 0}, HASH_NONE, TAG_NONE, 60},
+		{{COOKIE, 7, META_HASH_L4, 0, 0, 0}, HASH_NONE, TAG_NONE, 60},
+		{{COOKIE, 0, META_VLAN, 0x2064, 0x8100, 0}, HASH_NONE, TAG_STRIPPED, 60},
+		{{COOKIE, 0, META_VLAN, 0x2064, 0x88a8, 0}, HASH_NONE, TAG_NONE, 64},
+		{{COOKIE - 1, 7, META_HASH | META_HASH_L4 | META_VLAN, 0x2064, 0x8100, 0},
+	     HASH_NONE,
+	     TAG_NONE,
+	     60},
 	};
-	static const uint8_t tagged[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0x88, 0xa8, 0x20, 0x64, 12 };
+	static const uint8_t tagged[] = {0, 1,  2,  3,    4,    5,    6,    7, 8,
+					 9, 10, 11, 0x88, 0xa8, 0x20, 0x64, 12};
 	struct bench *b = *state;
 	unsigned int i, j;
 
@@ -254,26 +270,28 @@ static void rx_survives_bad_descriptors(void **state)
 		uint64_t addr;
 		uint32_t len;
 	} table[] = {
-		{ (uint64_t)FRAMES * FRAME_BYTES + FRAME_HEADROOM, 60 },
-		{ UINT64_MAX, 60 },
-		{ (uint64_t)1 << 40, 0 },
-		{ 8, 60 },				/* no room for metadata in front */
-		{ FRAME_BYTES + FRAME_HEADROOM, FRAME_BYTES - FRAME_HEADROOM + 1 },
-		{ 2 * FRAME_BYTES + FRAME_HEADROOM, UINT32_MAX },
+		{(uint64_t)FRAMES * FRAME_BYTES + FRAME_HEADROOM, 60},
+		{UINT64_MAX, 60},
+		{(uint64_t)1 << 40, 0},
+		{8, 60}, /* no room for metadata in front */
+		{FRAME_BYTES + FRAME_HEADROOM, FRAME_BYTES - FRAME_HEADROOM + 1},
+		{2 * FRAME_BYTES + FRAME_HEADROOM, UINT32_MAX},
 	};
 	struct bench *b = *state;
 	unsigned int i;
 
-	b->pool.n_free = FRAMES - 10;	/* ten frames are with the kernel, three of them come below */
+	b->pool.n_free = FRAMES - 10; /* ten frames are with the kernel, three of them come below */
 	b->k[0]->q.fill_missing = 0;
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		assert_true(deliver_at(b->k[0], table[i].addr, table[i].len));
-	assert_true(deliver_at(b->k[0], 3 * FRAME_BYTES + FRAME_HEADROOM, FRAME_BYTES - FRAME_HEADROOM));
+	assert_true(
+	    deliver_at(b->k[0], 3 * FRAME_BYTES + FRAME_HEADROOM, FRAME_BYTES - FRAME_HEADROOM));
 	assert_int_equal(receive(b, 0), 1);
 	assert_int_equal(b->burst.packet[0].len, FRAME_BYTES - FRAME_HEADROOM);
 	assert_int_equal(b->k[0]->q.bad_descriptors, ARRAY_SIZE(table));
 	assert_int_equal(b->lane.counters->port[0].rx_packets, 1);
-	/* Three of the bad ones lay in a real frame, which came home; FILL was topped up by all seven. */
+	/* Three of the bad ones lay in a real frame, which came home; FILL was topped up by all
+	 * seven. */
 	assert_int_equal(b->pool.n_free, FRAMES - 10 + 3 - 7);
 	assert_int_equal(b->k[0]->consumer[RX], 7);
 }
@@ -281,13 +299,17 @@ static void rx_survives_bad_descriptors(void **state)
 static void tx_counts_a_full_ring(void **state)
 {
 	struct bench *b = *state;
-	const struct port_counters *in = &b->lane.counters->port[0], *out = &b->lane.counters->port[1];
+	const struct port_counters *in = &b->lane.counters->port[0],
+				   *out = &b->lane.counters->port[1];
 	unsigned int i;
 
 	b->burst.n = BURST_MAX;
 	for (i = 0; i < BURST_MAX; i++)
-		b->burst.packet[i] = (struct packet){ .data = pool_data(&b->pool, pool_take(&b->pool)),
-						      .len = 100, .rx_port = 0, .egress = 1 };
+		b->burst.packet[i] =
+			(struct packet){.data = pool_data(&b->pool, pool_take(&b->pool)),
+					.len = 100,
+					.rx_port = 0,
+					.egress = 1};
 	send_burst(b);
 	assert_int_equal(in->forwarded, RING);
 	assert_int_equal(out->tx_packets, RING);
@@ -309,16 +331,20 @@ static void tx_counts_a_full_ring(void **state)
 
 static void tx_to_nowhere_is_port_down(void **state)
 {
-	static const uint16_t nowhere[] = { 2, PORT_MAX - 1, EGRESS_TUNNEL0, EGRESS_FLOOD, EGRESS_NONE };
+	static const uint16_t nowhere[] = {2, PORT_MAX - 1, EGRESS_TUNNEL0, EGRESS_FLOOD,
+					   EGRESS_NONE};
 	struct bench *b = *state;
 	unsigned int i;
 
 	b->burst.n = ARRAY_SIZE(nowhere);
 	for (i = 0; i < ARRAY_SIZE(nowhere); i++)
-		b->burst.packet[i] = (struct packet){ .data = pool_data(&b->pool, pool_take(&b->pool)),
-						      .len = 100, .egress = nowhere[i] };
+		b->burst.packet[i] =
+			(struct packet){.data = pool_data(&b->pool, pool_take(&b->pool)),
+					.len = 100,
+					.egress = nowhere[i]};
 	send_burst(b);
-	assert_int_equal(b->lane.counters->port[0].drop[DROP_PORT_DOWN].packets, ARRAY_SIZE(nowhere));
+	assert_int_equal(b->lane.counters->port[0].drop[DROP_PORT_DOWN].packets,
+			 ARRAY_SIZE(nowhere));
 	assert_int_equal(b->pool.n_free, FRAMES);
 }
 
@@ -328,8 +354,8 @@ static void tx_survives_removal(void **state)
 	struct bench *b = *state;
 
 	b->burst.n = 1;
-	b->burst.packet[0] = (struct packet){ .data = pool_data(&b->pool, pool_take(&b->pool)), .len = 60,
-					      .egress = 1 };
+	b->burst.packet[0] = (struct packet){
+		.data = pool_data(&b->pool, pool_take(&b->pool)), .len = 60, .egress = 1};
 	send_burst(b);
 	tx_remove(&b->ports, &b->k[1]->q);
 	assert_int_equal(b->ports.n_active, 0);
@@ -355,7 +381,7 @@ static void forward_at_random(struct bench *b)
 	unsigned int i;
 
 	for (i = 0; i < b->burst.n; i++) {
-		b->burst.packet[i].egress = (uint16_t)(random() % 3);	/* 2: no such port */
+		b->burst.packet[i].egress = (uint16_t)(random() % 3); /* 2: no such port */
 		if (random() % 8 == 0)
 			drop_packet(&b->burst.packet[i], DROP_SAME_PORT, 0);
 	}
@@ -380,9 +406,10 @@ static void check_frames(const struct bench *b)
 static void nothing_is_lost_at_random(void **state)
 {
 	const char *given = getenv("SEED");
-	unsigned int seed = given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
+	unsigned int seed =
+	    given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
 	struct bench *b = *state;
-	uint64_t delivered[2] = { 0 };
+	uint64_t delivered[2] = {0};
 	unsigned int round, port, i;
 
 	print_message("SEED=%u\n", seed);
@@ -419,14 +446,10 @@ static void nothing_is_lost_at_random(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(rx_fills_the_ring),
-		CASE(rx_makes_do_with_a_small_pool),
-		CASE(rx_reads_metadata),
-		CASE(rx_survives_bad_descriptors),
-		CASE(tx_counts_a_full_ring),
-		CASE(tx_to_nowhere_is_port_down),
-		CASE(tx_survives_removal),
-		CASE(nothing_is_lost_at_random),
+	    CASE(rx_fills_the_ring),     CASE(rx_makes_do_with_a_small_pool),
+	    CASE(rx_reads_metadata),     CASE(rx_survives_bad_descriptors),
+	    CASE(tx_counts_a_full_ring), CASE(tx_to_nowhere_is_port_down),
+	    CASE(tx_survives_removal),   CASE(nothing_is_lost_at_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

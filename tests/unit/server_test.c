@@ -250,7 +250,8 @@ static size_t hear_stream(int fd, const char *end)
 	static char chunk[2 * PROTOCOL_CHUNK_BYTES];
 	size_t total = 0;
 
-	assert_string_equal(hear(fd), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"stream\":\"json\"}}");
+	assert_string_equal(hear(fd),
+			    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"stream\":\"json\"}}");
 	for (;;) {
 		size_t n = strtoul(hear(fd), NULL, 10);
 
@@ -325,7 +326,8 @@ static void refusals(void **state)
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"n\":\"1\"}}",
 		 PROTOCOL_INVALID_PARAMS},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"numbers\"}", PROTOCOL_INVALID_PARAMS},
-		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"numbers\",\"params\":{\"n\":1,\"fail\":1}}",
+		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"numbers\","
+		 "\"params\":{\"n\":1,\"fail\":1}}",
 		 PROTOCOL_INVALID_PARAMS},
 	};
 	int fd = dial(*state);
@@ -418,7 +420,8 @@ static void streams(void **state)
 	say(fd, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\",\"params\":{\"n\":0}}\n"
 		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\",\"params\":{\"n\":3}}\n"
 		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\",\"params\":{\"n\":200000}}\n"
-		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\",\"params\":{\"n\":2,\"fail\":true}}\n"
+		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\","
+		"\"params\":{\"n\":2,\"fail\":true}}\n"
 		"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"echo\"}\n");
 	assert_int_equal(hear_stream(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"end\","
 					 "\"params\":{\"id\":7,\"count\":0}}"), 0);
@@ -427,8 +430,8 @@ static void streams(void **state)
 	assert_int_equal(hear_stream(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"end\","
 					 "\"params\":{\"id\":7,\"count\":200000}}"),
 			 10 * 8 + 90 * 9 + 900 * 10 + 9000 * 11 + 90000 * 12 + 100000 * 13);
-	assert_int_equal(hear_stream(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"end\",\"params\":{\"id\":7,"
-					 "\"error\":{\"code\":-32603,"
+	assert_int_equal(hear_stream(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"end\","
+					 "\"params\":{\"id\":7,\"error\":{\"code\":-32603,"
 					 "\"message\":\"Input/output error\"}}}"), 16);
 	assert_string_equal(hear(fd), "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}");
 	close(fd);

@@ -142,7 +142,8 @@ static void source_ports(void **state)
 {
 	static const struct {
 		uint16_t min, max;
-	} rows[] = {{49152, 65535}, {0, 65535}, {5000, 5000}, {10000, 10002}, {65535, 65535}, {1, 1000}};
+	} rows[] = {{49152, 65535}, {0, 65535}, {5000, 5000}, {10000, 10002}, {65535, 65535},
+		    {1, 1000}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tunnel_options o = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the workers are shown: maps and flood lists against what the configuration says, read naively; and
- * that 64 K networks which flood alike are one group.
+ * What the workers are shown: maps and flood lists against what the configuration says, read
+ * naively; and that 64 K networks which flood alike are one group.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -200,8 +200,8 @@ static void equal_networks_share(void **state)
 	uint32_t n = NETWORK_MAX;
 
 	setup(&f, n);
-	/* All on the underlay with the default remotes; one also on a port, one with a list of its own, and
-	 * one with a static entry behind a VTEP that no list names. */
+	/* All on the underlay with the default remotes; one also on a port, one with a list of its
+	 * own, and one with a static entry behind a VTEP that no list names. */
 	for (uint32_t w = 1; w < n; w++)
 		f.network[w].vni = w;
 	f.conf_port[0].untagged = 7;
@@ -258,7 +258,6 @@ int main(void)
 	int r;
 
 	rcu_register_thread();
-	rcu_thread_offline();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	rcu_unregister_thread();
 	return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * classify and retag against an oracle that knows a frame as a list of tags: every stack of up to three
- * tags, with or without one that the driver took out, from every kind of port to every kind of port.
+ * classify and retag against an oracle that knows a frame as a list of tags: every stack of up to
+ * three tags, with or without one that the driver took out, from every kind of port to every kind
+ * of port.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of encap and decap share: a small world to run the stages in, random inner frames, and
- * a VXLAN encapsulation written down from the RFCs, byte by byte and slow, to compare with.
+ * What the tests of encap and decap share: a small world to run the stages in, random inner frames,
+ * and a VXLAN encapsulation written down from the RFCs, byte by byte and slow, to compare with.
  */
 #ifndef TESTS_UNIT_VXLAN_ORACLE_H
 #define TESTS_UNIT_VXLAN_ORACLE_H
@@ -95,14 +95,15 @@ static inline struct tunnel_options default_options(void)
 static inline struct world *world_create(const struct tunnel_options *o)
 {
 	static const struct flood_list nobody;
-	struct world *w = aligned_alloc(CACHE_LINE, (sizeof(*w) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	struct world *w = aligned_alloc(CACHE_LINE, sizeof(*w));
 
 	assert_non_null(w);
 	memset(w, 0, sizeof(*w));
 	for (int i = 0; i < 2; i++)
 		w->tables.port[i] = &w->port[i];
-	w->port[PORT_UNDERLAY] = (struct port_view){.up = true, .underlay = true, .frame_max = 9018};
 	w->port[PORT_ACCESS] = (struct port_view){.up = true, .frame_max = 9018};
+	w->port[PORT_UNDERLAY] = w->port[PORT_ACCESS];
+	w->port[PORT_UNDERLAY].underlay = true;
 	w->network = (struct network){
 		.id = NETWORK_BLUE, .vni = VNI_BLUE, .tunnels = &w->set, .flood = &nobody};
 	w->tables.network[NETWORK_BLUE] = &w->network;
@@ -149,7 +150,8 @@ static inline struct tunnel_path default_path(bool v4)
 	};
 }
 
-/* call_rcu wants a registered thread, and what it frees should be gone before the leak checker looks. */
+/* call_rcu wants a registered thread, and what it frees should be gone before the leak checker
+ * looks. */
 static inline int rcu_begin(void **state)
 {
 	rcu_register_thread();
@@ -202,7 +204,8 @@ struct slow_outer {
 };
 
 /* Returns the length of what was written to @out. */
-static inline size_t slow_encap(const struct slow_outer *o, const uint8_t *frame, size_t n, uint8_t *out)
+static inline size_t slow_encap(const struct slow_outer *o, const uint8_t *frame, size_t n,
+				uint8_t *out)
 {
 	bool v4 = ip_is_v4(&o->destination);
 	uint8_t *at = out, *ip, *udp, pseudo[4];
@@ -278,7 +281,8 @@ enum inner_kind { INNER_ARP, INNER_V4, INNER_V6, INNER_V4_BAD, INNER_V4_TAGGED, 
 
 static inline void make_inner(struct inner_frame *f, enum inner_kind kind, size_t payload)
 {
-	static const struct mac destination = {{2, 0, 0, 0, 0, 0xd}}, source = {{2, 0, 0, 0, 0, 0x5}};
+	static const struct mac destination = {{2, 0, 0, 0, 0, 0xd}};
+	static const struct mac source = {{2, 0, 0, 0, 0, 0x5}};
 	uint8_t *at = f->byte, *ip;
 	uint32_t sum;
 

@@ -43,19 +43,21 @@ static struct {
 	struct worker *worker;
 	struct port *port[2];
 	struct port_queue *queue[2];
-	int host[2];		/* packet sockets on a0 and b0 */
+	int host[2]; /* packet sockets on a0 and b0 */
 	char run_dir[64];
 } t;
 
-static const char *const device[] = { "a1", "b1" };
+static const char *const device[] = {"a1", "b1"};
 
 static void make_devices(void)
 {
 	static const char *const command[] = {
-		"sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1",
-		"ip link add a0 numtxqueues 1 numrxqueues 1 type veth peer name a1 numtxqueues 1 numrxqueues 1",
-		"ip link add b0 numtxqueues 1 numrxqueues 1 type veth peer name b1 numtxqueues 1 numrxqueues 1",
-		"ip link set a0 up; ip link set a1 up; ip link set b0 up; ip link set b1 up",
+	    "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1",
+	    "ip link add a0 numtxqueues 1 numrxqueues 1 type veth peer name a1 numtxqueues 1 "
+	    "numrxqueues 1",
+	    "ip link add b0 numtxqueues 1 numrxqueues 1 type veth peer name b1 numtxqueues 1 "
+	    "numrxqueues 1",
+	    "ip link set a0 up; ip link set a1 up; ip link set b0 up; ip link set b1 up",
 	};
 	unsigned int i;
 
@@ -69,11 +71,14 @@ static void make_tables(void)
 
 	t.flood = calloc(1, sizeof(*t.flood) + 2 * sizeof(t.flood->egress[0]));
 	assert_non_null(t.flood);
-	t.network = (struct network){ .id = 1, .flood = t.flood };
+	t.network = (struct network){.id = 1, .flood = t.flood};
 	t.vid_of_network[0] = VID_NONE;
 	for (i = 0; i < 2; i++) {
-		t.view[i] = (struct port_view){ .up = true, .frame_max = 1518, .untagged = 1,
-						.vid_of_network = t.vid_of_network, .n_networks = 2 };
+		t.view[i] = (struct port_view){.up = true,
+					       .frame_max = 1518,
+					       .untagged = 1,
+					       .vid_of_network = t.vid_of_network,
+					       .n_networks = 2};
 		t.tables.port[i] = &t.view[i];
 		t.flood->egress[t.flood->n++] = (uint16_t)i;
 	}
@@ -84,8 +89,9 @@ static void make_tables(void)
 
 static int host_socket(const char *name)
 {
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = htons(ETHERTYPE),
-				  .sll_ifindex = (int)if_nametoindex(name) };
+	struct sockaddr_ll at = {.sll_family = AF_PACKET,
+				 .sll_protocol = htons(ETHERTYPE),
+				 .sll_ifindex = (int)if_nametoindex(name)};
 	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETHERTYPE)), bytes = 8 << 20;
 
 	assert_true(fd >= 0);
@@ -96,9 +102,13 @@ static int host_socket(const char *name)
 
 static void open_port(unsigned int i)
 {
-	struct port_options options = { .index = (uint16_t)i, .kind = PORT_NETDEV, .mode = MODE_AUTO,
-					.name = device[i], .device = device[i], .ring = RING,
-					.run_dir = t.run_dir };
+	struct port_options options = {.index = (uint16_t)i,
+				       .kind = PORT_NETDEV,
+				       .mode = MODE_AUTO,
+				       .name = device[i],
+				       .device = device[i],
+				       .ring = RING,
+				       .run_dir = t.run_dir};
 	char why[256] = "";
 	int error;
 
@@ -112,7 +122,7 @@ static void open_port(unsigned int i)
 
 static int setup(void **state)
 {
-	struct worker_options options = { .core = -1, .cookie = 0x12345678, .tables = &t.tables };
+	struct worker_options options = {.core = -1, .cookie = 0x12345678, .tables = &t.tables};
 	char why[256] = "";
 	unsigned int i;
 
@@ -140,7 +150,8 @@ static void count_frames(struct worker *w, void *arg)
 	*sum = w->pool.n_free;
 	for (i = 0; i < 2; i++)
 		if (w->tx.queue[i])
-			*sum += 2 * RING - w->tx.queue[i]->fill_missing + w->tx.queue[i]->tx_outstanding;
+			*sum += 2 * RING - w->tx.queue[i]->fill_missing +
+				w->tx.queue[i]->tx_outstanding;
 }
 
 static uint32_t frames_known(void)
@@ -170,8 +181,20 @@ static void check_at_rest(void)
 
 static void frame_make(uint8_t frame[FRAME_TEST_BYTES], unsigned int from, uint32_t number)
 {
-	uint8_t head[ETH_BYTES] = { 2, 0, 0, 0, 0, (uint8_t)!from, 2, 0, 0, 0, 0, (uint8_t)from,
-				    ETHERTYPE >> 8, ETHERTYPE & 0xff };
+	uint8_t head[ETH_BYTES] = {2,
+				   0,
+				   0,
+				   0,
+				   0,
+				   (uint8_t)!from,
+				   2,
+				   0,
+				   0,
+				   0,
+				   0,
+				   (uint8_t)from,
+				   ETHERTYPE >> 8,
+				   ETHERTYPE & 0xff};
 
 	memset(frame, (int)number, FRAME_TEST_BYTES);
 	memcpy(frame, head, sizeof(head));
@@ -189,7 +212,7 @@ static bool host_send(unsigned int from, uint32_t number)
 /* The next frame that arrives from the other side is @number. */
 static void host_expect(unsigned int at, uint32_t number)
 {
-	struct pollfd p = { .fd = t.host[at], .events = POLLIN };
+	struct pollfd p = {.fd = t.host[at], .events = POLLIN};
 	uint8_t frame[FRAME_TEST_BYTES], got[2048];
 
 	frame_make(frame, !at, number);
@@ -231,7 +254,7 @@ static void sleep_costs_no_frame(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 300; i++) {
-		usleep(i * 10);		/* awake, about to sleep, asleep */
+		usleep(i * 10); /* awake, about to sleep, asleep */
 		start = clock_ns();
 		assert_true(host_send(i % 2, i));
 		host_expect(!(i % 2), i);
@@ -395,13 +418,13 @@ static int teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_cross),
-		cmocka_unit_test(sleep_costs_no_frame),
-		cmocka_unit_test(an_idle_worker_sleeps),
-		cmocka_unit_test(a_stuck_device_costs_no_core),
-		cmocka_unit_test(queues_come_and_go_under_load),
-		cmocka_unit_test(ports_come_and_go_under_load),
-		cmocka_unit_test(stop_under_load_is_clean),
+	    cmocka_unit_test(frames_cross),
+	    cmocka_unit_test(sleep_costs_no_frame),
+	    cmocka_unit_test(an_idle_worker_sleeps),
+	    cmocka_unit_test(a_stuck_device_costs_no_core),
+	    cmocka_unit_test(queues_come_and_go_under_load),
+	    cmocka_unit_test(ports_come_and_go_under_load),
+	    cmocka_unit_test(stop_under_load_is_clean),
 	};
 
 	if (geteuid() || unshare(CLONE_NEWNET)) {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gen: sends frames out of a device as fast as one core can.
+ *
+ * A BPF program run with BPF_PROG_TEST_RUN makes and redirects the frames inside the kernel; the
+ * device's other end receives them as if from a wire. They carry no hash.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/if_ether.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gen.h"
+#include "gen.skel.h"
+#include "lib/clock.h"
+
+#ifndef BPF_F_TEST_XDP_LIVE_FRAMES
+#define BPF_F_TEST_XDP_LIVE_FRAMES (1U << 1)
+#endif
+
+#define BATCH_FRAMES 64
+#define CALL_FRAMES 65536	/* in one system call: some 15 ms */
+
+struct options {
+	const char *device;
+	double seconds;
+	uint32_t n_flows;
+	uint32_t n_macs;
+	uint32_t frame_bytes;
+	bool reverse;
+};
+
+static const char usage[] =
+	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-r] DEVICE SECONDS\n"
+	"Sends IPv4/UDP frames out of DEVICE and prints how many. -m: source and destination\n"
+	"addresses, in pairs; -r: the other way round, so that a switch learns where those live.\n";
+
+/* False: not a number from @min to @max. */
+static bool read_number(const char *text, uint32_t min, uint32_t max, uint32_t *value)
+{
+	char *end;
+	unsigned long long v = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || v < min || v > max)
+		return false;
+	*value = (uint32_t)v;
+	return true;
+}
+
+static bool read_options(int argc, char **argv, struct options *o)
+{
+	bool good = true;
+	char *end;
+	int c;
+
+	while ((c = getopt(argc, argv, "f:m:s:r")) != -1)
+		if (c == 'f')
+			good &= read_number(optarg, 1, GEN_FLOWS_MAX, &o->n_flows);
+		else if (c == 'm')
+			good &= read_number(optarg, 1, GEN_MACS_MAX, &o->n_macs);
+		else if (c == 's')
+			good &= read_number(optarg, GEN_FRAME_MIN, GEN_FRAME_MAX, &o->frame_bytes);
+		else if (c == 'r')
+			o->reverse = true;
+		else
+			good = false;
+	if (!good || argc - optind != 2)
+		return false;
+	o->device = argv[optind];
+	o->seconds = strtod(argv[optind + 1], &end);
+	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
+}
+
+/* IPv4 (RFC 791) and UDP from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); the program fills in the
+ * rest. */
+static void make_frame(uint8_t *frame, uint32_t frame_bytes)
+{
+	struct iphdr ip = {
+		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(frame_bytes - ETH_HLEN)),
+		.saddr = htonl(0xc6120001), .daddr = htonl(0xc6130001),
+	};
+	struct udphdr udp = {.len = htons((uint16_t)(frame_bytes - ETH_HLEN - sizeof(ip)))};
+	uint16_t words[sizeof(ip) / 2];
+	uint32_t sum = 0;
+
+	memcpy(words, &ip, sizeof(ip));
+	for (size_t i = 0; i < sizeof(ip) / 2; i++)
+		sum += words[i];
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip.check = (uint16_t)~((sum & 0xffff) + (sum >> 16));
+	memset(frame, 0, frame_bytes);
+	frame[12] = ETH_P_IP >> 8;
+	frame[13] = ETH_P_IP & 255;
+	memcpy(frame + ETH_HLEN, &ip, sizeof(ip));
+	memcpy(frame + ETH_HLEN + sizeof(ip), &udp, sizeof(udp));
+}
+
+static int run(const struct options *o, int program)
+{
+	uint8_t frame[GEN_FRAME_MAX];
+	uint64_t begin_ns = clock_ns(), now_ns = begin_ns, n = 0;
+	uint64_t end_ns = begin_ns + (uint64_t)(o->seconds * (double)NS_PER_S);
+	struct xdp_md ctx = {.data_end = o->frame_bytes};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = o->frame_bytes,
+		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx), .repeat = CALL_FRAMES,
+		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH_FRAMES);
+
+	make_frame(frame, o->frame_bytes);
+	for (; now_ns < end_ns; now_ns = clock_ns(), n += CALL_FRAMES) {
+		int err = bpf_prog_test_run_opts(program, &opts);
+
+		if (err) {
+			fprintf(stderr, "gen: BPF_PROG_TEST_RUN: %s (kernel before 5.18?)\n",
+				strerror(-err));
+			return 1;
+		}
+	}
+	printf("%.0f\n", (double)n * 1e9 / (double)(now_ns - begin_ns));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.n_flows = 1, .n_macs = 1, .frame_bytes = GEN_FRAME_MIN};
+	struct gen *skeleton;
+	uint32_t ifindex;
+	int status = 1;
+
+	if (!read_options(argc, argv, &o)) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	ifindex = if_nametoindex(o.device);
+	if (!ifindex) {
+		fprintf(stderr, "gen: %s: no such device in this namespace\n", o.device);
+		return 1;
+	}
+	skeleton = gen__open();
+	if (!skeleton) {
+		perror("gen: BPF program");
+		return 1;
+	}
+	skeleton->rodata->ifindex = ifindex;
+	skeleton->rodata->n_flows = o.n_flows;
+	skeleton->rodata->n_macs = o.n_macs;
+	if (o.reverse) {
+		skeleton->rodata->source_oui = GEN_SINK_OUI;
+		skeleton->rodata->destination_oui = GEN_SOURCE_OUI;
+	}
+	if (gen__load(skeleton))
+		perror("gen: BPF program");
+	else
+		status = run(&o, bpf_program__fd(skeleton->progs.next_frame));
+	gen__destroy(skeleton);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the generator and its BPF program agree on: the frame, Ethernet with IPv4 and UDP without a
+ * checksum, so that ports and MAC addresses can change and nothing else has to.
+ */
+#ifndef BENCH_GEN_H
+#define BENCH_GEN_H
+
+#define GEN_FRAME_MIN 60	/* without FCS, bytes */
+#define GEN_FRAME_MAX 1514
+#define GEN_FLOWS_MAX (1u << 30)
+#define GEN_MACS_MAX (1u << 24)
+
+#define GEN_SOURCE_OUI 0x02000au	/* the first three bytes of MACs on the generator's side */
+#define GEN_SINK_OUI 0x02000bu		/* ... on the other side */
+
+#endif

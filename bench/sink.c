@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sink: drops what a device receives, and says how much that was.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "sink.skel.h"
+
+static const char usage[] =
+	"usage: sink DEVICE WARM_SECONDS SECONDS\n"
+	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
+	"WARM_SECONDS.\n";
+
+/* The sum over all CPUs. */
+static uint64_t count_frames(int map, int n_cpus)
+{
+	uint64_t *values = calloc((size_t)n_cpus, sizeof(*values)), sum = 0;
+	uint32_t zero = 0;
+
+	if (!values || bpf_map_lookup_elem(map, &zero, values)) {
+		perror("sink: reading the count");
+		exit(1);
+	}
+	for (int i = 0; i < n_cpus; i++)
+		sum += values[i];
+	free(values);
+	return sum;
+}
+
+static void measure(int map, double warm_s, double seconds)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	uint64_t begin, begin_ns, end;
+
+	usleep((useconds_t)(warm_s * 1e6));
+	begin = count_frames(map, n_cpus);
+	begin_ns = clock_ns();
+	usleep((useconds_t)(seconds * 1e6));
+	end = count_frames(map, n_cpus);
+	printf("%.0f\n", (double)(end - begin) * 1e9 / (double)(clock_ns() - begin_ns));
+}
+
+int main(int argc, char **argv)
+{
+	double warm_s = argc == 4 ? atof(argv[2]) : -1, seconds = argc == 4 ? atof(argv[3]) : 0;
+	struct bpf_link *link;
+	struct sink *skeleton;
+	unsigned int ifindex;
+
+	if (warm_s < 0 || seconds <= 0) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	ifindex = if_nametoindex(argv[1]);
+	if (!ifindex) {
+		fprintf(stderr, "sink: %s: no such device in this namespace\n", argv[1]);
+		return 1;
+	}
+	skeleton = sink__open_and_load();
+	if (!skeleton) {
+		perror("sink: BPF program");
+		return 1;
+	}
+	link = bpf_program__attach_xdp(skeleton->progs.count_and_drop, (int)ifindex);
+	if (!link) {
+		fprintf(stderr, "sink: attaching to %s: %s\n", argv[1], strerror(errno));
+		sink__destroy(skeleton);
+		return 1;
+	}
+	measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
+	bpf_link__destroy(link);
+	sink__destroy(skeleton);
+	return 0;
+}
