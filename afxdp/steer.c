@@ -122,7 +122,7 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (error == -EPERM)
 		return because(why, error,
 			       "%s: loading the XDP program is not allowed: run as root, or give "
-			       "culvertd CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW",
+			       "culvertd CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW",
 			       o->device);
 	if (error == -E2BIG)
 		return because(why, error, "%s: more than %d VTEP addresses of one family",
@@ -130,8 +130,8 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (error == -EACCES)
 		return because(
 		    why, error,
-		    "%s: this kernel's verifier refuses the XDP program, which is a fault in "
-		    "culvert: please report what log: {level: debug} says",
+		    "%s: this kernel's verifier refuses the XDP program. Without CAP_PERFMON it "
+		    "does; if culvertd has that, please report what log: {level: debug} says",
 		    o->device);
 	return because(why, error,
 		       "%s: loading the XDP program failed: %s; needs Linux 6.1 or later "
