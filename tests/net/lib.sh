@@ -19,6 +19,7 @@ job=
 slow=1				# factor on every time limit
 [ -z "${SANITIZED:-}" ] || slow=3
 n_hosts=0
+PATH=$PATH:/usr/sbin:/sbin	# su without - leaves them out
 export LC_ALL=C PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
