@@ -332,6 +332,11 @@ static void device_info(struct port *p, struct port_info *info)
 	netdev_close(&host);
 }
 
+void port_renamed(struct port *p, const char *device)
+{
+	snprintf(p->device.netdev.name, sizeof(p->device.netdev.name), "%s", device);
+}
+
 void port_info(struct port *p, struct port_info *info)
 {
 	memset(info, 0, sizeof(*info));
