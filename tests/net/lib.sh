@@ -16,8 +16,8 @@ prefix=cvn$$-
 tmp=
 culvertd_pid=
 job=
-slow=1				# factor on every time limit
-[ -z "${SANITIZED:-}" ] || slow=3
+slow=${SLOW:-1}			# factor on every time limit
+[ -z "${SANITIZED:-}" ] || slow=$((slow * 3))
 n_hosts=0
 PATH=$PATH:/usr/sbin:/sbin	# su without - leaves them out
 export LC_ALL=C PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
@@ -204,9 +204,10 @@ addresses()
 	for address; do
 		case $address in
 		*:*)
-			at "$ns" sysctl -qw "net.ipv6.conf.$dev.disable_ipv6=0" \
-				"net.ipv6.conf.$dev.accept_dad=0" \
-				"net.ipv6.conf.$dev.router_solicitations=0"
+			# slashes: a VLAN device has a dot in its name
+			at "$ns" sysctl -qw "net/ipv6/conf/$dev/disable_ipv6=0" \
+				"net/ipv6/conf/$dev/accept_dad=0" \
+				"net/ipv6/conf/$dev/router_solicitations=0"
 			ip -n "$prefix$ns" address add "$address" dev "$dev" nodad
 			;;
 		*)
