@@ -256,6 +256,7 @@ fabric()
 	ip -n "${prefix}fab" link add br0 mtu 1600 type bridge
 	ip -n "${prefix}fab" link set br0 up
 	veth fab sw0 sw ul0 mtu 1600
+	plain fab sw0
 	ip -n "${prefix}fab" link set sw0 master br0
 	addresses sw ul0 "$@"
 }
