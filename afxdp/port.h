@@ -73,6 +73,7 @@ struct port_info {
 	uint32_t speed_mbps; /* 0: unknown */
 	struct mac mac;
 	bool link;
+	bool detached; /* somebody took the XDP program off: nothing arrives any more */
 	bool done; /* PORT_PCAP: the file was read to its end */
 };
 

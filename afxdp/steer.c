@@ -187,6 +187,15 @@ int steer_attach(struct steer *steer, bool skb)
 	return 0;
 }
 
+bool steer_attached(const struct steer *steer)
+{
+	struct bpf_link_info info = {0};
+	uint32_t bytes = sizeof(info);
+
+	/* A link that lost its device has none. */
+	return bpf_obj_get_info_by_fd(steer->link_fd, &info, &bytes) || info.xdp.ifindex;
+}
+
 void steer_close(struct steer *steer)
 {
 	if (!steer)
