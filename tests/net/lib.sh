@@ -38,6 +38,7 @@ skip()
 # Ends the test as failed, with what helps to see why.
 die()
 {
+	local noun device
 	trap - ERR
 	echo "FAIL: $*"
 	if [ -n "$tmp" ] && [ -f "$tmp/culvertd.log" ]; then
@@ -48,6 +49,11 @@ die()
 		for noun in status port drops tunnel fdb; do
 			echo "--- culvert $noun"
 			timeout 5 "$build/culvert" -s "$tmp/sock" $noun 2>&1 | head -n 40 || true
+		done
+		echo "--- what the kernel counted on the ports, where it is not 0"
+		for device in $(at sw ls /sys/class/net); do
+			at sw ip -s -o link show "$device"
+			at sw ethtool -S "$device" 2>/dev/null | grep -v ': 0$' || true
 		done
 	fi
 	exit 1
