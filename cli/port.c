@@ -29,8 +29,8 @@ static const char *short_hash(const char *hash)
 	return strcmp(hash, "software") == 0 ? "soft" : strcmp(hash, "none") == 0 ? "-" : hash;
 }
 
-/* "blue"; "blue +3" with three tagged beside it; "blue (100)" and "3 tagged" without an untagged
- * one. */
+/* "blue"; "blue +3" with three tagged beside it; without an untagged one "blue (100)" or
+ * "3 tagged". */
 static void add_networks(struct table *t, const json_t *p)
 {
 	json_t *tagged = json_object_get(p, "tagged");
