@@ -318,6 +318,7 @@ static void device_info(struct port *p, struct port_info *info)
 	info->mtu = device_mtu(d);
 	info->speed_mbps = netdev_speed_mbps(&d->netdev);
 	info->link = netdev_link(&d->netdev);
+	info->detached = !steer_attached(p->steer);
 	netdev_mac(&d->netdev, &info->mac);
 	memcpy(info->driver, d->driver, sizeof(info->driver));
 	memcpy(info->program_why, p->program_why, sizeof(info->program_why));
@@ -330,6 +331,11 @@ static void device_info(struct port *p, struct port_info *info)
 	if (!netdev_open(&host, p->options.device))
 		netdev_mac(&host, &info->mac);
 	netdev_close(&host);
+}
+
+void port_renamed(struct port *p, const char *device)
+{
+	snprintf(p->device.netdev.name, sizeof(p->device.netdev.name), "%s", device);
 }
 
 void port_info(struct port *p, struct port_info *info)

@@ -73,6 +73,7 @@ struct port_info {
 	uint32_t speed_mbps; /* 0: unknown */
 	struct mac mac;
 	bool link;
+	bool detached; /* somebody took the XDP program off: nothing arrives any more */
 	bool done; /* PORT_PCAP: the file was read to its end */
 };
 
@@ -108,6 +109,10 @@ void port_reap(void);
 
 /* Frames that each worker needs for @n_ports ports with rings of @ring entries. */
 uint32_t port_frames_needed(uint32_t n_ports, uint32_t ring);
+
+/* The netdev is called @device from now on: devices are spoken to by name, and its old one may be
+ * another's by now. */
+void port_renamed(struct port *port, const char *device);
 
 void port_info(struct port *port, struct port_info *info);
 void port_kernel_stats(struct port *port, struct port_kernel_stats *stats);

@@ -146,8 +146,12 @@ int saved_change(struct saved *saved, const struct netdev *dev, enum netdev_key 
 		saved->known |= 1u << key;
 		saved->value[key] = now;
 		r = write_file(saved);
-		if (r)
+		if (r) {
+			log_error("%s: what it was set to cannot be kept: %s: %s", dev->name,
+				  saved->path, strerror(-r));
+			saved->known &= ~(1u << key);
 			return r;
+		}
 	}
 	return netdev_set(dev, key, value);
 }

@@ -122,7 +122,7 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (error == -EPERM)
 		return because(why, error,
 			       "%s: loading the XDP program is not allowed: run as root, or give "
-			       "culvertd CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW",
+			       "culvertd CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW",
 			       o->device);
 	if (error == -E2BIG)
 		return because(why, error, "%s: more than %d VTEP addresses of one family",
@@ -130,8 +130,8 @@ static int explain_load(const struct steer_options *o, int error, const struct w
 	if (error == -EACCES)
 		return because(
 		    why, error,
-		    "%s: this kernel's verifier refuses the XDP program, which is a fault in "
-		    "culvert: please report what log: {level: debug} says",
+		    "%s: this kernel's verifier refuses the XDP program. Without CAP_PERFMON it "
+		    "does; if culvertd has that, please report what log: {level: debug} says",
 		    o->device);
 	return because(why, error,
 		       "%s: loading the XDP program failed: %s; needs Linux 6.1 or later "
@@ -185,6 +185,15 @@ int steer_attach(struct steer *steer, bool skb)
 		return fd;
 	steer->link_fd = fd;
 	return 0;
+}
+
+bool steer_attached(const struct steer *steer)
+{
+	struct bpf_link_info info = {0};
+	uint32_t bytes = sizeof(info);
+
+	/* A link that lost its device has none. */
+	return bpf_obj_get_info_by_fd(steer->link_fd, &info, &bytes) || info.xdp.ifindex;
 }
 
 void steer_close(struct steer *steer)

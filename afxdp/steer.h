@@ -47,6 +47,8 @@ int steer_load(const struct steer_options *options, struct steer **steer, const 
 /* In the driver (native), or in the stack (@skb). The kernel's own -errno, without a sentence: what
  * it means depends on the device. */
 int steer_attach(struct steer *steer, bool skb);
+/* Whether it still is: anybody with the rights may detach a link (bpftool link detach). */
+bool steer_attached(const struct steer *steer);
 /* Takes the program off. Accepts NULL. */
 void steer_close(struct steer *steer);
 

@@ -125,7 +125,7 @@ stop_culvert() {
 
 # --- OVS with AF_XDP ports -----------------------------------------------------------------------
 
-ovs_vswitchd=$(PATH=$PATH:/usr/sbin:/usr/lib/openvswitch-switch command -v ovs-vswitchd)
+ovs_vswitchd=$(PATH=$PATH:/usr/lib/openvswitch-switch command -v ovs-vswitchd)
 ovs_schema=/usr/share/openvswitch/vswitch.ovsschema
 
 why_not_ovs() {

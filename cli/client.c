@@ -48,8 +48,8 @@ static int connect_failed(const struct cli *cli, int error)
 				cli->socket);
 	case ECONNREFUSED:
 		return cli_fail(cli,
-				"culvertd is dead: nobody listens on %s; see journalctl -u culvertd "
-				"and start it again",
+				"culvertd is dead: nobody listens on %s; see journalctl -u "
+				"culvertd and start it again",
 				cli->socket);
 	case EACCES:
 	case EPERM:

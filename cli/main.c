@@ -98,7 +98,7 @@ int cli_usage(const struct cli *cli)
 
 void cli_print_json(json_t *value)
 {
-	json_dumpf(value, stdout, JSON_COMPACT);
+	json_dumpf(value, stdout, PROTOCOL_JSON);
 	putchar('\n');
 	json_decref(value);
 }

@@ -29,17 +29,26 @@ static const char *short_hash(const char *hash)
 	return strcmp(hash, "software") == 0 ? "soft" : strcmp(hash, "none") == 0 ? "-" : hash;
 }
 
+/* "blue"; "blue +3" with three tagged beside it; without an untagged one "blue (100)" or
+ * "3 tagged". */
 static void add_networks(struct table *t, const json_t *p)
 {
-	size_t n_tagged = json_object_size(json_object_get(p, "tagged"));
+	json_t *tagged = json_object_get(p, "tagged");
+	size_t n_tagged = json_object_size(tagged);
 	const char *untagged = get_text(p, "untagged");
+	void *first = json_object_iter(tagged);
 
 	if (get_bool(p, "underlay") && !*untagged && !n_tagged)
 		table_cell(t, "(underlay)");
 	else if (!n_tagged)
 		table_cell(t, untagged);
+	else if (*untagged)
+		table_cellf(t, "%s +%zu", untagged, n_tagged);
+	else if (n_tagged == 1)
+		table_cellf(t, "%s (%s)", json_string_value(json_object_iter_value(first)),
+			    json_object_iter_key(first));
 	else
-		table_cellf(t, "%s+%zu", untagged, n_tagged);
+		table_cellf(t, "%zu tagged", n_tagged);
 }
 
 static void add_row(struct table *t, const json_t *p)

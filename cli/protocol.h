@@ -17,6 +17,9 @@
 /* Chunks of a stream are about this long: they end with a whole record. */
 #define PROTOCOL_CHUNK_BYTES (64 * 1024)
 
+/* How both write JSON: 786.9 and not 786.89999999999998. For jansson's json_dump*(). */
+#define PROTOCOL_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
 /* JSON-RPC 2.0, 5.1, and two of our own. error.message is a sentence for people. */
 enum protocol_error {
 	PROTOCOL_PARSE_ERROR = -32700,

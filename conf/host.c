@@ -131,6 +131,12 @@ static bool is_link_local_v6(const struct ip *ip)
 	return ip->byte[0] == 0xfe && (ip->byte[1] & 0xc0) == 0x80;
 }
 
+/* Whether frames without a tag, which are the host's own as a rule, go to culvert. */
+static bool takes_untagged(const struct conf_port *port)
+{
+	return port->rest != CONF_REST_KERNEL || port->untagged;
+}
+
 static void check_logged_in(struct host *h, const struct conf_port *port, const struct link *link)
 {
 	for (size_t i = 0; i < h->links.n_addresses; i++) {
@@ -142,7 +148,7 @@ static void check_logged_in(struct host *h, const struct conf_port *port, const 
 			continue;
 		refuse_port(h, port,
 			    "%s has the address %s: this is how you are logged in, allowed: a "
-			    "device without addresses, or rest: kernel",
+			    "device without addresses, or rest: kernel and no untagged:",
 			    on->name, ip_format(&a->ip, text));
 		return;
 	}
@@ -150,7 +156,7 @@ static void check_logged_in(struct host *h, const struct conf_port *port, const 
 		if (sits_on(h, h->links.default_routes[i], link)) {
 			refuse_port(h, port,
 				    "%s has the default route: this is how you are logged in, "
-				    "allowed: another device, or rest: kernel",
+				    "allowed: another device, or rest: kernel and no untagged:",
 				    link->name);
 			return;
 		}
@@ -223,7 +229,7 @@ static void check_netdev(struct host *h, const struct conf_port *port)
 	if (strcmp(link->kind, "bond") == 0 || strcmp(link->kind, "team") == 0)
 		refuse_port(h, port, "%s is a %s, which AF_XDP does not receive on, allowed: its "
 			    "members", link->name, link->kind);
-	if (port->rest != CONF_REST_KERNEL)
+	if (takes_untagged(port))
 		check_logged_in(h, port, link);
 	check_master(h, port, link);
 	check_programs(h, port, link);
@@ -282,8 +288,7 @@ static void check_ports(struct host *h)
 static bool wants_routes(const struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_ports; i++)
-		if (conf->ports[i].type == CONF_PORT_NETDEV &&
-		    conf->ports[i].rest != CONF_REST_KERNEL)
+		if (conf->ports[i].type == CONF_PORT_NETDEV && takes_untagged(&conf->ports[i]))
 			return true;
 	return false;
 }
@@ -317,7 +322,7 @@ int conf_check_port(const struct conf *conf, size_t index, struct conf_errors *e
 	const struct conf_port *port = &conf->ports[index];
 	struct host h = {.conf = conf, .errors = errors};
 	size_t before = errors->n + errors->dropped;
-	int err = links_read(&h.links, port->rest != CONF_REST_KERNEL);
+	int err = links_read(&h.links, takes_untagged(port));
 
 	if (err)
 		conf_errors_add(errors, port->device_where,

@@ -167,17 +167,19 @@ static struct node *new_node(struct source *s, uint8_t kind)
 static bool set_anchor(struct source *s, const yaml_char_t *name, struct node *node)
 {
 	struct tree *t = s->tree;
-	struct node **grown;
+	uint32_t n = s->n_anchored;
+	struct node **grown = s->anchored;
 	char *copy;
 
 	if (!name)
 		return true;
 	node->shared = true;
 	copy = arena_strdup(&t->arena, (const char *)name);
-	grown = realloc(s->anchored, (s->n_anchored + 1) * sizeof(*grown));
+	if (!(n & (n - 1)))	/* full at every power of two */
+		grown = realloc(s->anchored, (n ? 2 * (size_t)n : 1) * sizeof(*grown));
 	if (grown)
 		s->anchored = grown;
-	if (!copy || !grown || index_set(&s->anchors, &t->arena, copy, s->n_anchored)) {
+	if (!copy || !grown || index_set(&s->anchors, &t->arena, copy, n)) {
 		t->arena.failed = true;
 		return false;
 	}

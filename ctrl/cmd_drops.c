@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ctrl/commands.h"
 #include "ctrl/fields.h"
@@ -22,6 +23,7 @@ enum detail_kind {
 	DETAIL_OFFSET,
 	DETAIL_NOT_VXLAN,
 	DETAIL_IPV4,
+	DETAIL_VTEP,
 	DETAIL_FLAGS,
 	DETAIL_VNI,
 	DETAIL_VNI_SOURCE,
@@ -50,8 +52,8 @@ static const uint8_t kinds[DROP_REASON_COUNT] = {
 	[DROP_NO_FRAME] = DETAIL_NETWORK,
 	[DROP_EGRESS_TAG] = DETAIL_EGRESS_VLAN,
 	[DROP_PORT_DOWN] = DETAIL_EGRESS,
-	[DROP_NO_ROUTE] = DETAIL_IPV4,
-	[DROP_NO_NEIGHBOUR] = DETAIL_IPV4,
+	[DROP_NO_ROUTE] = DETAIL_VTEP,
+	[DROP_NO_NEIGHBOUR] = DETAIL_VTEP,
 	[DROP_TOO_BIG] = DETAIL_TOO_BIG,
 };
 
@@ -70,6 +72,23 @@ static void put_ipv4(const struct out *o, const char *before, uint64_t detail)
 
 	if ((uint32_t)detail)
 		snprintf(o->text, o->bytes, "%s%s", before, ip_format(&ip, text));
+}
+
+/* The last four bytes of a remote VTEP's address: of one of either family that we have. */
+static void put_vtep(const struct out *o, uint64_t detail)
+{
+	uint32_t end = htonl((uint32_t)detail);
+	char text[IP_TEXT_BYTES];
+
+	for (uint32_t i = 0; end && o->g->tunnels && i < o->g->tunnels->n_tunnels; i++) {
+		const struct ip *remote = &o->g->tunnels->tunnel[i]->remote;
+
+		if (memcmp(&remote->byte[12], &end, sizeof(end)) == 0) {
+			snprintf(o->text, o->bytes, "%s", ip_format(remote, text));
+			return;
+		}
+	}
+	put_ipv4(o, "", detail);
 }
 
 static const char *network_name(const struct gateway *g, uint64_t id)
@@ -179,6 +198,9 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 		break;
 	case DETAIL_IPV4:
 		put_ipv4(o, "", detail);
+		break;
+	case DETAIL_VTEP:
+		put_vtep(o, detail);
 		break;
 	case DETAIL_FLAGS:
 		snprintf(o->text, o->bytes, "header begins %08x", low);

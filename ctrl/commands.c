@@ -239,7 +239,7 @@ static int list_next(struct stream *stream, struct buffer *out)
 
 	while (l->i < l->end && out->n < stop) {
 		json_t *item = l->item(l->c, l->i++);
-		char *line = item ? json_dumps(item, JSON_COMPACT) : NULL;
+		char *line = item ? json_dumps(item, PROTOCOL_JSON) : NULL;
 
 		json_decref(item);
 		if (!line)

@@ -140,7 +140,7 @@ static int make_workers(struct gateway *g)
 
 		r = worker_create(&o, &g->worker[i], why, sizeof(why));
 		if (r < 0) {
-			log_error("worker %u: %s", i, why);
+			log_error("%s", why);
 			return r;
 		}
 		g->n_workers++;

@@ -70,7 +70,8 @@ struct gateway_network {
 struct gateway_tunnel {
 	uint64_t since_ns;	/* of the state */
 	char why[128];		/* when it is not OK */
-	char device[16];	/* when it is */
+	char device[16];	/* that it would leave by, as far as is known */
+	bool local_missing;	/* our VTEP address of this family is not on this host */
 	struct ip source;
 	struct ip next_hop;
 	struct mac next_hop_mac;

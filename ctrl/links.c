@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -40,6 +41,20 @@ static void check_offload(int ifindex, char name[16])
 		close(fd);
 }
 
+/* A port stays with its device, not with the name. A restart goes by the name again. */
+static void follow_name(struct links *l, uint16_t i, const struct rtnl_link *link)
+{
+	struct gateway_port *port = &l->g->port[i];
+
+	if (port->conf->type != CONF_PORT_NETDEV || !link->name[0] ||
+	    strcmp(link->name, port->device) == 0)
+		return;
+	log_warn("port %s: its device %s is called %s now; a restart looks for what the "
+		 "configuration says", port->conf->name, port->device, link->name);
+	snprintf(port->device, sizeof(port->device), "%s", link->name);
+	port_renamed(port->port, link->name);
+}
+
 /* The device of port @i as it is now. */
 static void refresh(struct links *l, uint16_t i, const struct rtnl_link *link)
 {
@@ -47,6 +62,7 @@ static void refresh(struct links *l, uint16_t i, const struct rtnl_link *link)
 	struct port_info old = port->info;
 
 	l->seen[i] = true;
+	follow_name(l, i, link);
 	port_info(port->port, &port->info);
 	if (port->info.mtu != old.mtu)
 		views_update_port(l->g->views, i);

@@ -321,6 +321,21 @@ void ports_vanished(struct gateway *g, uint16_t i)
 	ports_settle(g, i);
 }
 
+/* Its XDP program is off. Opened again at once, or it is told whose program is in the way. */
+static void reopen(struct gateway *g, uint16_t i)
+{
+	struct gateway_port *port = &g->port[i];
+
+	log_warn("port %s: somebody took the XDP program off %s; opening it again",
+		 port->conf->name, port->device);
+	port_close(port->port, false);
+	port->port = NULL;
+	port->info.link = false;
+	port->closed_state = GATEWAY_PORT_FAILED;
+	port->retry_s = 0;
+	attempt(g, i);
+}
+
 /* A device that came under the same name may have been missed; an internal pair can be made
  * again. */
 static void refresh(struct gateway *g, uint16_t i, uint64_t now_ns)
@@ -334,6 +349,10 @@ static void refresh(struct gateway *g, uint16_t i, uint64_t now_ns)
 		return;
 	}
 	port_info(port->port, &port->info);
+	if (port->info.detached) {
+		reopen(g, i);
+		return;
+	}
 	if (port->info.mtu != mtu)
 		views_update_port(g->views, i);
 	ports_settle(g, i);

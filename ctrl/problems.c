@@ -119,21 +119,33 @@ static void name_tunnel(struct gateway *g, uint32_t i, struct gateway_problem *p
 		 ip_format(&g->tunnels->tunnel[i]->remote, remote));
 }
 
-static void tunnel_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+/* Where to look: at our address, the route, the underlay port, the neighbour; in this order. */
+static void tunnel_cure(const struct gateway *g, uint32_t i, char *cure, size_t bytes)
 {
 	const struct gateway_tunnel *t = &g->tunnel[i];
-	struct tunnel_counters counters;
+	const struct tunnel *tunnel = g->tunnels->tunnel[i];
 	char address[IP_TEXT_BYTES];
+
+	if (t->local_missing)
+		snprintf(cure, bytes, "ip address");
+	else if (!t->device[0])
+		snprintf(cure, bytes, "ip route get %s", ip_format(&tunnel->remote, address));
+	else if (tunnel->state == TUNNEL_NO_ROUTE)
+		snprintf(cure, bytes, "culvert port");
+	else
+		snprintf(cure, bytes, "ip neigh show %s dev %s", ip_format(&t->next_hop, address),
+			 t->device);
+}
+
+static void tunnel_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+{
+	struct tunnel_counters counters;
 
 	gateway_tunnel_counters(g, (uint16_t)(EGRESS_TUNNEL0 + i), &counters);
 	name_tunnel(g, i, p);
-	snprintf(p->text, sizeof(p->text), "%s; %" PRIu64 " lost so far", t->why, counters.lost);
-	if (t->device[0])
-		snprintf(p->cure, sizeof(p->cure), "ip neigh show %s dev %s",
-			 ip_format(&t->next_hop, address), t->device);
-	else
-		snprintf(p->cure, sizeof(p->cure), "ip route get %s",
-			 ip_format(&g->tunnels->tunnel[i]->remote, address));
+	snprintf(p->text, sizeof(p->text), "%s; %" PRIu64 " lost so far", g->tunnel[i].why,
+		 counters.lost);
+	tunnel_cure(g, i, p->cure, sizeof(p->cure));
 }
 
 /* Longest frame that the tunnel's networks may bring. */

@@ -19,7 +19,7 @@ int request_refuse(struct request *request, const char *fmt, ...)
 /* Takes @message. */
 static void add_line(struct buffer *out, json_t *message)
 {
-	char *dump = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	char *dump = message ? json_dumps(message, PROTOCOL_JSON) : NULL;
 
 	if (dump) {
 		buffer_str(out, dump);

@@ -78,7 +78,9 @@ static void describe(struct underlay *u, uint32_t k, const struct tunnel_path *p
 {
 	struct gateway_tunnel *t = &u->g->tunnel[k];
 	const struct way *way = &u->way[k];
+	uint32_t local = underlay_local_for(u, remote_of(u, k));
 
+	t->local_missing = local < u->g->tunnels->options.n_local && !u->local[local].present;
 	t->device[0] = 0;
 	t->next_hop = (struct ip){0};
 	if (way->routed && way->hop != HOP_NONE) {

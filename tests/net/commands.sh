@@ -33,6 +33,7 @@ for words in "status" "port" "port h1" "network" "network blue" "tunnel" "tunnel
 	culvert -j $words >"$tmp/out" 2>&1 || die "culvert -j $words: $(cat "$tmp/out")"
 	"$python" -m json.tool --json-lines <"$tmp/out" >/dev/null ||
 		die "culvert -j $words: not one object a line: $(cat "$tmp/out")"
+	! grep -E '[0-9]\.[0-9]{15}' "$tmp/out" || die "culvert -j $words: digits that mean nothing"
 done
 # what people read fits 80 columns (a path or a kernel's name may be longer than that)
 for words in status port "port h1" network "network blue" tunnel "tunnel 192.0.2.2" fdb drops help \

@@ -19,6 +19,7 @@ job=
 slow=${SLOW:-1}			# factor on every time limit
 [ -z "${SANITIZED:-}" ] || slow=$((slow * 3))
 n_hosts=0
+PATH=$PATH:/usr/sbin:/sbin	# su without - leaves them out
 export LC_ALL=C PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -37,6 +38,7 @@ skip()
 # Ends the test as failed, with what helps to see why.
 die()
 {
+	local noun device
 	trap - ERR
 	echo "FAIL: $*"
 	if [ -n "$tmp" ] && [ -f "$tmp/culvertd.log" ]; then
@@ -47,6 +49,11 @@ die()
 		for noun in status port drops tunnel fdb; do
 			echo "--- culvert $noun"
 			timeout 5 "$build/culvert" -s "$tmp/sock" $noun 2>&1 | head -n 40 || true
+		done
+		echo "--- what the kernel counted on the ports, where it is not 0"
+		for device in $(at sw ls /sys/class/net); do
+			at sw ip -s -o link show "$device"
+			at sw ethtool -S "$device" 2>/dev/null | grep -v ': 0$' || true
 		done
 	fi
 	exit 1
@@ -264,6 +271,7 @@ fabric()
 	ip -n "${prefix}fab" link add br0 mtu 1600 type bridge
 	ip -n "${prefix}fab" link set br0 up
 	veth fab sw0 sw ul0 mtu 1600
+	plain fab sw0
 	ip -n "${prefix}fab" link set sw0 master br0
 	addresses sw ul0 "$@"
 }

@@ -45,7 +45,7 @@ n = 0
 
 def put(frame):
     global n
-    out.write(Raw(frame))
+    out.write(frame)
     n += 1
 
 

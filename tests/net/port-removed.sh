@@ -61,4 +61,18 @@ expect "h3 has no link" eventually 5 port_is h3 state no-link
 ip -n "${prefix}h3" link set e0 up
 expect "h3 is up" eventually 5 port_is h3 state up
 expect "ping" pings h3 10.0.0.1
+
+say "renamed: the port stays with its device, whatever gets the old name"
+if ip -n "${prefix}sw" link set h3 name other 2>/dev/null; then
+	ip -n "${prefix}sw" link add h3 type veth peer name stranger
+	expect "h3 is called other" eventually 5 port_is h3 device other
+	expect "h3 is up" eventually 5 port_is h3 state up
+	expect "ping" pings h3 10.0.0.1
+	ip -n "${prefix}sw" link del h3
+	ip -n "${prefix}sw" link set other name h3
+	expect "h3 is called h3" eventually 5 port_is h3 device h3
+	expect "ping" pings h3 10.0.0.1
+else
+	say "this kernel renames no device that is up (before 6.2)"
+fi
 finish

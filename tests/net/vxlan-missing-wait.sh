@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tunnels: missing: wait. The underlay's device and then the VTEP address appear after the start, and
-# later the address goes and comes; `status` says what is missing.
+# tunnels: missing: wait. The underlay's device and then the VTEP address appear after the start,
+# and later the address goes and comes; `status` says what is missing.
 #
 #   h1 10.0.0.1 ---- culvert, 192.0.2.1 (ul0) ---- fabric ---- r1 192.0.2.2 (vx10 10.0.0.2)
 . "$(dirname "$0")/lib.sh"
@@ -44,6 +44,15 @@ for turn in 1 2; do
 	equal "state" ok "$(value status "d['state'].lower()")"
 	ip -n "${prefix}sw" address del 192.0.2.1/24 dev ul0
 	expect "followed" eventually 5 tunnel_is 192.0.2.2 state no-route
-	expect "said so" problem '192.0.2.1 is not on this host'
+	expect "said so" problem '192.0.2.1 is not on this host.* look: ip address'
 done
+
+say "the underlay's port is shut: not the neighbour's fault"
+addresses sw ul0 192.0.2.1/24
+tunnels_ok 1
+culvert port disable ul0
+expect "said so" eventually 5 problem 'underlay port ul0: shut.* look: culvert port'
+culvert port enable ul0
+tunnels_ok 1
+expect "ping" pings h1 10.0.0.2
 finish

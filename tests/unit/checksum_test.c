@@ -7,7 +7,7 @@
 static void any_length(void **state)
 {
 	for (size_t n = 0; n < 300; n++) {
-		uint8_t *block = malloc(n + 1), *p = block + 1, field[2];
+		uint8_t *block = calloc(1, n + 1), *p = block + 1, field[2];
 		uint32_t sum = random_below(65536);
 
 		random_bytes(p, n);

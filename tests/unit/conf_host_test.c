@@ -110,15 +110,19 @@ static void logged_in(void **state)
 		{"ports: {cvc1: {untagged: blue}}\n",
 		 "2:9: cvc1: cvc1 has the address 192.0.2.1: this is how you are logged in, "
 		 "allowed: "
-		 "a device without addresses, or rest: kernel"},
-		{"ports: {cvc1: {untagged: blue, rest: kernel}}\n", NULL},
+		 "a device without addresses, or rest: kernel and no untagged:"},
+		{"ports: {cvc1: {untagged: blue, rest: kernel}}\n",
+		 "2:9: cvc1: cvc1 has the address 192.0.2.1: this is how you are logged in, "
+		 "allowed: "
+		 "a device without addresses, or rest: kernel and no untagged:"},
+		{"ports: {cvc1: {tagged: {7: blue}, rest: kernel}}\n", NULL},
 		{"ports: {cvc3: {untagged: blue}}\n",
 		 "2:9: cvc3: cvcm has the address 198.51.100.1: this is how you are logged in, "
-		 "allowed: a device without addresses, or rest: kernel"},
+		 "allowed: a device without addresses, or rest: kernel and no untagged:"},
 		{"ports: {cvc5: {untagged: blue}}\n",
 		 "2:9: cvc5: cvc5 has the default route: this is how you are logged in, allowed: "
-		 "another device, or rest: kernel"},
-		{"ports: {cvc5: {untagged: blue, rest: kernel}}\n", NULL},
+		 "another device, or rest: kernel and no untagged:"},
+		{"ports: {cvc5: {tagged: {7: blue}, rest: kernel}}\n", NULL},
 		{"ports: {cvc2: {untagged: blue}}\n", "2:9: cvc2: cvc2 is a port of the bridge "
 						      "cvcbr, allowed: a device in no bridge (ip "
 						      "link set cvc2 nomaster)"},
@@ -209,7 +213,7 @@ static void programs(void **state)
 				     "(somebody_else, id "));
 	assert_non_null(strstr(said, "allowed: a device without one (ip link set cvc4 xdp off)\n"));
 	free(said);
-	said = check("ports: {cvc5: {untagged: blue, rest: kernel}}\n");
+	said = check("ports: {cvc5: {tagged: {7: blue}, rest: kernel}}\n");
 	assert_string_equal(said, "");
 	free(said);
 }

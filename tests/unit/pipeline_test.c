@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The whole pipeline on memory: a capture file in, the real stages, a capture file and a sink out.
  *

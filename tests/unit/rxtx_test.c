@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rx and tx against rings in plain memory, with a stand-in for the kernel's end: first the cases
  * one by one, then at random, where no frame may ever be lost and the books must balance.

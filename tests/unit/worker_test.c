@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A worker on real sockets. Needs root, and a network namespace of its own, which it makes:
  *
