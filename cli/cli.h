@@ -70,6 +70,10 @@ bool get_bool(const json_t *object, const char *name);
  * is not 0. */
 void drops_kernel_counts(struct buffer *out, const json_t *kernel);
 
+/* "rx       N packets, B, now N pps N b/s" from an object with rx_packets, rx_bytes, rx_pps and
+ * rx_bps; @direction: rx or tx. */
+void traffic_print(const json_t *object, const char *direction);
+
 /* The commands. @argv[0] is the first word after the noun. */
 int status_run(struct cli *cli, int argc, char **argv);
 int port_run(struct cli *cli, int argc, char **argv);

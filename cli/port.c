@@ -152,17 +152,6 @@ static void print_networks(const json_t *p)
 		print_line("rest", get_text(p, "rest"), NULL);
 }
 
-static void print_direction(const json_t *p, const char *label, const char *packets,
-			    const char *bytes, const char *pps, const char *bps)
-{
-	char n[FORMAT_BYTES], rate[FORMAT_BYTES], bits[FORMAT_BYTES];
-
-	printf("%-8s %" PRIu64 " packets, %s, now %s %s\n", label, get_int(p, packets),
-	       format_unit((double)get_int(p, bytes), "B", n),
-	       format_unit(get_real(p, pps), "pps", rate),
-	       format_unit(get_real(p, bps), "b/s", bits));
-}
-
 static void print_counters(const json_t *p)
 {
 	struct buffer kernel = {0};
@@ -170,8 +159,8 @@ static void print_counters(const json_t *p)
 	const char *name;
 	json_t *n;
 
-	print_direction(p, "rx", "rx_packets", "rx_bytes", "rx_pps", "rx_bps");
-	print_direction(p, "tx", "tx_packets", "tx_bytes", "tx_pps", "tx_bps");
+	traffic_print(p, "rx");
+	traffic_print(p, "tx");
 	printf("books    rx %" PRIu64 " + copied %" PRIu64 " = forwarded %" PRIu64
 	       " + drops %" PRIu64 "; generated %" PRIu64 "\n",
 	       get_int(p, "rx_packets"), get_int(p, "copied"), get_int(p, "forwarded"),

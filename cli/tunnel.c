@@ -61,17 +61,6 @@ static void print_table(const json_t *tunnels)
 	table_fini(&table);
 }
 
-static void print_direction(const json_t *t, const char *label, const char *packets,
-			    const char *bytes, const char *pps, const char *bps)
-{
-	char n[FORMAT_BYTES], rate[FORMAT_BYTES], bits[FORMAT_BYTES];
-
-	printf("%-8s %" PRIu64 " packets, %s, now %s %s\n", label, get_int(t, packets),
-	       format_unit((double)get_int(t, bytes), "B", n),
-	       format_unit(get_real(t, pps), "pps", rate),
-	       format_unit(get_real(t, bps), "b/s", bits));
-}
-
 static void print_one(const json_t *t)
 {
 	char age[FORMAT_BYTES], rate[FORMAT_BYTES];
@@ -85,8 +74,8 @@ static void print_one(const json_t *t)
 		       get_text(t, "source"), get_text(t, "device"), get_text(t, "next_hop"),
 		       get_text(t, "next_hop_mac"), get_int(t, "mtu"));
 	}
-	print_direction(t, "rx", "rx_packets", "rx_bytes", "rx_pps", "rx_bps");
-	print_direction(t, "tx", "tx_packets", "tx_bytes", "tx_pps", "tx_bps");
+	traffic_print(t, "rx");
+	traffic_print(t, "tx");
 	printf("lost     %" PRIu64 ", now %s/s\n", get_int(t, "lost"),
 	       format_count((uint64_t)(get_real(t, "lost_pps") + 0.5), rate));
 }
