@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dataplane/stages.h"
 
+#include "dataplane/mac.h"
 #include "dataplane/vlan.h"
 #include "lib/rcu.h"
-
-/* 01:80:c2:00:00:00 to 0f: IEEE 802.1Q, table 8-1. */
-static bool is_reserved(const uint8_t *mac)
-{
-	return get_be16(mac) == 0x0180 && get_be16(mac + 2) == 0xc200 && mac[4] == 0 && mac[5] < 16;
-}
 
 /* The tag stays in, or goes back into, the frame and is the network's from here on. tci keeps its
  * priority for a port that adds a tag of its own. */
@@ -61,7 +56,7 @@ static void classify_one(const struct port_view *port, struct packet *p)
 		drop_packet(p, DROP_PORT_SHUT, p->rx_port);
 		return;
 	}
-	if (p->flags & PKT_GROUP && unlikely(is_reserved(p->data))) {
+	if (p->flags & PKT_GROUP && unlikely(mac_is_reserved(p->data))) {
 		drop_packet(p, DROP_RESERVED, fdb_key(NETWORK_NONE, p->data));
 		return;
 	}

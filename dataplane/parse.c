@@ -5,6 +5,7 @@
  */
 #include "dataplane/stages.h"
 
+#include "dataplane/mac.h"
 #include "dataplane/vlan.h"
 #include "lib/bytes.h"
 #include "lib/rcu.h"
@@ -185,11 +186,6 @@ static void parse_ethernet(struct packet *p)
 	}
 }
 
-static bool source_is_bad(const uint8_t *mac)
-{
-	return mac[0] & 1 || !(get_u32(mac) | get_be16(mac + 4));
-}
-
 static void parse_one(const struct port_view *port, struct packet *p)
 {
 	p->ingress = p->rx_port;
@@ -203,7 +199,7 @@ static void parse_one(const struct port_view *port, struct packet *p)
 		drop_packet(p, DROP_RUNT, p->len);
 		return;
 	}
-	if (unlikely(source_is_bad(p->data + SOURCE_AT))) {
+	if (unlikely(mac_is_no_source(p->data + SOURCE_AT))) {
 		drop_packet(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, p->data + SOURCE_AT));
 		return;
 	}

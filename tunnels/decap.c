@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tunnels/vxlan.h"
 
+#include "dataplane/mac.h"
 #include "dataplane/stages.h"
 #include "lib/rcu.h"
 #include "tunnels/checksum.h"
@@ -153,19 +154,12 @@ static bool admit(const struct tables *tables, struct packet *p, const struct ou
 	return true;
 }
 
-static bool is_reserved_mac(const uint8_t *mac)
-{
-	static const uint8_t prefix[5] = {0x01, 0x80, 0xc2, 0x00, 0x00};
-
-	return memcmp(mac, prefix, sizeof(prefix)) == 0 && mac[5] < 0x10;
-}
-
 /* The frame inside, with what parse would refuse at a port. */
 static bool read_inner(struct packet *p, const struct outer *o)
 {
 	uint16_t ingress = p->ingress;
 	uint32_t inner = o->vxlan + VXLAN_BYTES;
-	struct mac source;
+	const uint8_t *source;
 
 	p->data += inner;
 	p->len = (uint16_t)(o->end - inner);
@@ -180,10 +174,10 @@ static bool read_inner(struct packet *p, const struct outer *o)
 	p->tag = TAG_NONE;
 	p->tci = 0;
 	p->ingress = ingress;
-	memcpy(&source, p->data + sizeof(source), sizeof(source));
-	if (mac_is_group(&source) || mac_is_zero(&source))
-		return drop(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, source.byte));
-	if (is_reserved_mac(p->data))
+	source = p->data + sizeof(struct mac);
+	if (mac_is_no_source(source))
+		return drop(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, source));
+	if (mac_is_reserved(p->data))
 		return drop(p, DROP_RESERVED, fdb_key(NETWORK_NONE, p->data));
 	return true;
 }
