@@ -41,7 +41,6 @@ struct port_options {
 	bool tagged;        /* refuse when tags could be stripped unseen */
 	bool rest_kernel;   /* VLANs not in vlans (and untagged, when vlans[0] bit 0 is clear) go up
 			       the stack */
-	bool replace_foreign; /* never set for now */
 	uint64_t
 	    vlans[64]; /* bit v: VLAN v is ours; bit 0: untagged and priority-tagged frames are */
 	const struct ip *local; /* our VTEP addresses, for underlay */

@@ -6,25 +6,26 @@
 
 #include "lib/bits.h"
 
-void table_init(struct table *t, const struct column *columns, size_t n_columns)
-{
-	*t = (struct table){.columns = columns, .n_columns = n_columns};
-	for (size_t i = 0; i < n_columns; i++)
-		t->width[i] = table_text_width(columns[i].head);
-}
-
-void table_fini(struct table *t)
-{
-	buffer_fini(&t->cells);
-}
-
-size_t table_text_width(const char *text)
+/* Columns that @text takes, one for each UTF-8 character. */
+static size_t text_width(const char *text)
 {
 	size_t n = 0;
 
 	for (; *text; text++)
 		n += ((unsigned char)*text & 0xc0) != 0x80;
 	return n;
+}
+
+void table_init(struct table *t, const struct column *columns, size_t n_columns)
+{
+	*t = (struct table){.columns = columns, .n_columns = n_columns};
+	for (size_t i = 0; i < n_columns; i++)
+		t->width[i] = text_width(columns[i].head);
+}
+
+void table_fini(struct table *t)
+{
+	buffer_fini(&t->cells);
 }
 
 void table_make_safe(char *text)
@@ -49,7 +50,7 @@ void table_cell(struct table *t, const char *text)
 	if (t->cells.failed)
 		return;
 	table_make_safe(t->cells.data + from);
-	*width = max_of(*width, table_text_width(t->cells.data + from));
+	*width = max_of(*width, text_width(t->cells.data + from));
 	buffer_add(&t->cells, "", 1);
 	t->n_cells++;
 }
@@ -67,7 +68,7 @@ void table_cellf(struct table *t, const char *fmt, ...)
 
 static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)
 {
-	size_t pad = t->width[column] - table_text_width(text);
+	size_t pad = t->width[column] - text_width(text);
 	bool last = column + 1 == t->n_columns;
 	bool right = t->columns[column].right;
 

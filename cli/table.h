@@ -46,8 +46,6 @@ void table_print(struct table *t, FILE *out);
  * stay where they do not meet a break. */
 void table_wrapped(FILE *out, const char *text, size_t column, size_t indent);
 
-/* Columns that @text takes, one for each UTF-8 character. */
-size_t table_text_width(const char *text);
 /* Overwrites control characters. */
 void table_make_safe(char *text);
 

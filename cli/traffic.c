@@ -15,10 +15,12 @@ static const char *field(char name[static 16], const char *direction, const char
 void traffic_print(const json_t *object, const char *direction)
 {
 	char n[FORMAT_BYTES], rate[FORMAT_BYTES], bits[FORMAT_BYTES], name[16];
+	uint64_t packets = get_int(object, field(name, direction, "packets"));
+	uint64_t bytes = get_int(object, field(name, direction, "bytes"));
+	double pps = get_real(object, field(name, direction, "pps"));
+	double bps = get_real(object, field(name, direction, "bps"));
 
-	printf("%-8s %" PRIu64 " packets, ", direction,
-	       get_int(object, field(name, direction, "packets")));
-	printf("%s, ", format_unit((double)get_int(object, field(name, direction, "bytes")), "B", n));
-	printf("now %s ", format_unit(get_real(object, field(name, direction, "pps")), "pps", rate));
-	printf("%s\n", format_unit(get_real(object, field(name, direction, "bps")), "b/s", bits));
+	printf("%-8s %" PRIu64 " packets, %s, now %s %s\n", direction, packets,
+	       format_unit((double)bytes, "B", n), format_unit(pps, "pps", rate),
+	       format_unit(bps, "b/s", bits));
 }

@@ -81,7 +81,8 @@ static const char *suggest(const struct keys *keys, const char *word)
 	return name;
 }
 
-void refuse_unknown_key(struct reader *r, const struct keys *keys, const struct node *key)
+static void refuse_unknown_key(struct reader *r, const struct keys *keys,
+			       const struct node *key)
 {
 	bool is_heard = !conf_errors_full(r->tree.errors);
 	const char *name = is_heard ? suggest(keys, key->text) : NULL;

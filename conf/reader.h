@@ -107,7 +107,6 @@ struct keys {
 
 /* keys.c */
 void read_map(struct reader *r, const struct keys *keys, const struct node *map, void *base);
-void refuse_unknown_key(struct reader *r, const struct keys *keys, const struct node *key);
 /* "KEY: what, allowed: ..." at @value. */
 void refuse(struct reader *r, const struct key *key, const struct node *value, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -6,7 +6,8 @@
 
 #include "lib/bits.h"
 
-uint32_t hops_find(const struct hops *hops, int ifindex, const struct ip *address)
+/* HOP_NONE when it is not there. */
+static uint32_t hops_find(const struct hops *hops, int ifindex, const struct ip *address)
 {
 	for (uint32_t i = 0; i < hops->n; i++)
 		if (hops->hop[i].ifindex == ifindex && ip_equal(&hops->hop[i].address, address))

@@ -39,8 +39,6 @@ struct hops {
 uint32_t hops_get(struct hops *hops, int ifindex, const struct ip *address);
 /* One user less. HOP_NONE is fine. */
 void hops_put(struct hops *hops, uint32_t hop);
-/* HOP_NONE when it is not there. */
-uint32_t hops_find(const struct hops *hops, int ifindex, const struct ip *address);
 /* What the kernel says of a neighbour. The hop's index when that changes how packets go, or
  * HOP_NONE. */
 uint32_t hops_learn(struct hops *hops, const struct rtnl_neigh *neigh);

@@ -16,7 +16,9 @@
 
 #define RETRY_MAX_S 32
 
-struct mac ports_stable_mac(const char *machine_id, const char *name)
+/* A MAC address for the internal port @name that stays the same on this host for ever: locally
+ * administered, made from @machine_id (any text) and the name. */
+static struct mac stable_mac(const char *machine_id, const char *name)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
 	struct mac mac;
@@ -48,7 +50,7 @@ static struct mac internal_mac(const struct conf_port *c)
 	if (f)
 		fclose(f);
 	id[strcspn(id, "\n")] = 0;
-	return ports_stable_mac(id, c->name);
+	return stable_mac(id, c->name);
 }
 
 static bool has_device(const struct conf_port *c)

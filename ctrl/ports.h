@@ -31,8 +31,4 @@ void ports_settle(struct gateway *g, uint16_t i);
 /* Refreshes infos, and tries again what could not be opened. */
 void ports_every_second(struct gateway *g);
 
-/* A MAC address for the internal port @name that stays the same on this host for ever: locally
- * administered, made from @machine_id (any text) and the name. */
-struct mac ports_stable_mac(const char *machine_id, const char *name);
-
 #endif

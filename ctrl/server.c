@@ -311,8 +311,3 @@ void server_destroy(struct server *server)
 	listen_close(&server->listener);
 	free(server);
 }
-
-uint32_t server_n_clients(const struct server *server)
-{
-	return server->n_clients;
-}

@@ -79,7 +79,6 @@ int server_create(struct loop *loop, const struct server_options *options, struc
 		  char *why, uint32_t why_bytes);
 /* Ends all clients and takes the socket away. Accepts NULL. */
 void server_destroy(struct server *server);
-uint32_t server_n_clients(const struct server *server);
 
 /*
  * rpc.c: a line in, a line out; no socket in it, for tests and fuzzers.
