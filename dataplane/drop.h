@@ -27,6 +27,8 @@
 	X(INNER_SHORT,    "inner-runt",       "the inner frame is shorter than an Ethernet header") \
 	X(VLAN_UNMAPPED,  "vlan-unmapped",    "the port maps this VLAN to no network") \
 	X(UNTAGGED,       "untagged-unmapped", "the port has no network for untagged frames") \
+	X(FLOW,           "flow-drop",        "a flow rule says drop, or none of its outputs may be taken") \
+	X(TTL,            "ttl-expired",      "a flow rule's dec_ttl met a TTL or hop limit of 1 or 0") \
 	X(SAME_PORT,      "same-port",        "the destination is behind the port that the frame came from") \
 	X(SPLIT_HORIZON,  "tunnel-to-tunnel", "from one tunnel to another: never forwarded") \
 	X(NO_TARGET,      "no-target",        "nothing to flood to: no other port or tunnel in this network") \

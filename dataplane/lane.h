@@ -24,6 +24,9 @@
 _Static_assert(BURST_MAX <= FDB_BURST, "a burst is looked up at once");
 
 struct tunnels;			/* tunnels/tunnel.h; opaque to the data plane */
+struct flow_table;		/* flow_table.h */
+struct flow_cache;		/* flow_cache.h */
+struct flow_cell;
 
 /* Everything that is shared between control and the workers. */
 struct tables {
@@ -32,6 +35,7 @@ struct tables {
 	struct network *network[NETWORK_MAX];
 	struct fdb *fdb;	/* set once; it swaps its own memory */
 	struct tunnels *tunnels;	/* set once, or NULL without tunnels */
+	struct flow_table *flows;	/* set once, or NULL: no flow rules at all (tests) */
 };
 
 /* What a worker tells control. */
@@ -60,8 +64,13 @@ struct lane {
 	struct counters *counters;
 	struct spsc *learn_events;	/* of struct learn_event; control pops */
 	struct spsc *resolve_events;	/* of uint16_t: id of a tunnel that had no next hop */
+	struct flow_cache *flow_cache;	/* not NULL when tables->flows is not */
+	struct flow_cell *flow_cells;	/* this worker's, of tables->flows */
 	uint64_t now_ns;	/* refreshed once a loop */
 	uint32_t now_s;
+	/* where act stopped; zero between two bursts */
+	uint32_t act_packet;
+	uint32_t act_action;
 	/* where replicate stopped; zero between two bursts */
 	uint32_t flood_packet;
 	uint32_t flood_target;

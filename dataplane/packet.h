@@ -61,10 +61,11 @@ enum packet_flags {
 	PKT_IPV4 = 1 << 0,
 	PKT_IPV6 = 1 << 1,
 	PKT_FRAGMENT = 1 << 2,	/* any fragment, the first one too */
-	PKT_L4 = 1 << 3,	/* TCP, UDP or SCTP, both ports inside the frame; l4 is valid */
+	PKT_L4 = 1 << 3,	/* TCP, UDP or SCTP, no fragment, both ports inside the frame */
 	PKT_L3_BAD = 1 << 4,	/* says IP, but is malformed: switched as non-IP */
 	PKT_GROUP = 1 << 5,	/* the destination MAC is broadcast or multicast */
-	PKT_COPY = 1 << 6,	/* made by replicate, not received */
+	PKT_COPY = 1 << 6,	/* made by replicate or act, not received */
+	PKT_LATER = 1 << 7,	/* a fragment that is not the first: no transport header in it */
 };
 
 struct packet {
@@ -73,10 +74,11 @@ struct packet {
 	uint16_t rx_port;	/* the port the frame was received on */
 	uint16_t ingress;	/* rx_port, or the tunnel's egress id after decap */
 	uint16_t network;	/* set by classify or decap */
-	uint16_t egress;	/* set by forward */
+	uint16_t egress;	/* set by act or forward; EGRESS_NONE before */
 	uint16_t ethertype;	/* behind all tags that parse understood, host order */
 	uint16_t l3;		/* offset of the IP header */
-	uint16_t l4;		/* offset of the L4 header, when PKT_L4 */
+	uint16_t l4;		/* IPV4 or IPV6 and not LATER: offset of the header of ip_proto; how
+				 * much of it is there, only PKT_L4 says */
 	uint16_t tci;		/* of the port's own tag: PCP, DEI, VID; host order */
 	uint8_t tag;		/* enum packet_tag */
 	uint8_t drop;		/* enum drop_reason */
@@ -85,6 +87,10 @@ struct packet {
 	uint8_t ip_proto;	/* when IPV4 or IPV6: the last header's number */
 	uint8_t l3_tos;		/* when IPV4 or IPV6: TOS or traffic class */
 	uint32_t hash;		/* see hash_kind */
+	uint32_t rule;		/* set by match: the flow rule's id (flow_table.h); 0: none */
+	uint32_t actions;	/* set by match: its list (flow_action.h); 0: normal */
+	uint32_t vni;		/* set by act: for an output to a tunnel; 0: the network's */
+	bool as_is;		/* set by act: output by a rule, leaves with the tags that it has */
 	uint64_t detail;	/* for the reason's row in `culvert drops` */
 };
 _Static_assert(sizeof(struct packet) <= CACHE_LINE, "a packet is at most one cache line");

@@ -39,6 +39,27 @@ bool parse_packet(struct packet *p);
  */
 void classify(struct lane *lane, struct burst *burst);
 
+/*
+ * Which flow rule a packet meets, by its key as received (flow_key.h): sets rule and actions, and
+ * counts the packet for the rule. Without rules it does nothing. Drops nothing.
+ */
+void match(struct lane *lane, struct burst *burst);
+
+/*
+ * What the rule says (flow_action.h). A list with one output is carried out on the packet itself:
+ * afterwards it has an egress (or EGRESS_FLOOD), or none yet when it is to be switched. For each
+ * output but the last of a longer list there is a copy, made when it is its turn; the call fills
+ * @copies (reset by it) and returns whether there are any. Call it until it returns false, and
+ * change nothing in @burst meanwhile. Copies are of the same kind as what is left in @burst: learn
+ * and forward look at those without an egress.
+ * A copy for which there is no frame is counted as copied and as dropped (no-frame).
+ * Drops, each with its detail:
+ *   flow-drop        the rule's id: its list has no output, or none that may be taken
+ *   ttl-expired      the TTL or hop limit it came with
+ *   no-frame         the network
+ */
+bool act(struct lane *lane, struct burst *burst, struct burst *copies);
+
 /* Source MAC unknown or elsewhere: an event to control, at most one in LEARN_REPEAT_NS for one MAC
  * and place. Known here: its age is refreshed. Drops nothing. */
 void learn(struct lane *lane, struct burst *burst);
