@@ -20,7 +20,8 @@
 
 #include "dataplane/flow_table.h"
 
-#define FLOW_CACHE_ENTRIES (256 * 1024)
+#define FLOW_CACHE_ENTRIES (256 * 1024)	/* half as many when rules look at most of the key */
+#define FLOW_CACHE_BYTES (FLOW_CACHE_ENTRIES * 66ul)
 
 struct flow_cache;
 
