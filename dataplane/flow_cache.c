@@ -191,23 +191,21 @@ static uint32_t make_room(struct flow_cache *c, const struct set *set)
 	return empty ? first_way(empty) : c->victim++ % WAYS;
 }
 
-static void insert(struct flow_cache *c, uint64_t place, const uint32_t *key, uint64_t generation,
-		   const struct flow_hit *hit)
+/* It may be there: from another packet of the burst. */
+static struct entry *find_or_insert(struct flow_cache *c, uint64_t place, const uint32_t *key)
 {
 	struct set *set = set_of(c, place);
 	struct entry *e = find(c, place, ways_with(set, tag_of(place)), key);
+	uint32_t way;
 
-	/* It may be there: from another packet of the burst. */
-	if (!e) {
-		uint32_t way = make_room(c, set);
-
-		set->tag[way] = tag_of(place);
-		e = entry_at(c, place, way);
-		for (uint32_t i = 0; i < c->n_words; i++)
-			e->key[i] = key[c->word[i]];
-	}
-	e->generation = generation;
-	e->hit = *hit;
+	if (e)
+		return e;
+	way = make_room(c, set);
+	set->tag[way] = tag_of(place);
+	e = entry_at(c, place, way);
+	for (uint32_t i = 0; i < c->n_words; i++)
+		e->key[i] = key[c->word[i]];
+	return e;
 }
 
 static const uint32_t *words_of(const struct flow_key *key)
@@ -219,12 +217,13 @@ static const uint32_t *words_of(const struct flow_key *key)
 	for (uint64_t i, left_ = (bits); \
 	     left_ && (i = (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
 
-/* Bits of those whose key is not there. */
-static uint64_t find_burst(struct flow_cache *c, const struct flow_table *t,
-			   const struct flow_view *view, const struct flow_key *key,
-			   const uint64_t *place, uint64_t wanted, struct flow_hit *hit)
+/* What the cache knows: hit[i], right at generation[i]; 0: nothing. Returns the bits of those that
+ * are not of the view's generation. */
+static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
+		       const struct flow_key *key, const uint64_t *place, uint64_t wanted,
+		       uint64_t *generation, struct flow_hit *hit)
 {
-	uint64_t ways[BURST_MAX], missing = 0;
+	uint64_t ways[BURST_MAX], old = 0;
 
 	for_each_bit(i, wanted) {
 		ways[i] = ways_with(set_of(c, place[i]), tag_of(place[i]));
@@ -232,26 +231,22 @@ static uint64_t find_burst(struct flow_cache *c, const struct flow_table *t,
 			__builtin_prefetch(entry_at(c, place[i], first_way(ways[i])));
 	}
 	for_each_bit(i, wanted) {
-		struct entry *e = find(c, place[i], ways[i], words_of(&key[i]));
+		const struct entry *e = find(c, place[i], ways[i], words_of(&key[i]));
 
-		if (!e) {
-			missing |= 1ull << i;
-			continue;
-		}
-		if (unlikely(e->generation != view->generation)) {
-			flow_table_refresh(t, view, e->generation, &key[i], &e->hit);
-			e->generation = view->generation;
-		}
-		hit[i] = e->hit;
+		generation[i] = e ? e->generation : 0;
+		if (e)
+			hit[i] = e->hit;
+		if (generation[i] != view->generation)
+			old |= 1ull << i;
 	}
-	return missing;
+	return old;
 }
 
 void flow_cache_lookup_burst(struct flow_cache *c, const struct flow_table *t,
 			     const struct flow_view *view, const struct flow_key *key,
 			     const uint32_t *hash, uint64_t wanted, struct flow_hit *hit)
 {
-	uint64_t place[BURST_MAX], missing;
+	uint64_t place[BURST_MAX], generation[BURST_MAX], old;
 
 	if (unlikely(view->words != c->words))
 		follow_words(c, view->words, (uint32_t)__builtin_popcountll(wanted));
@@ -259,10 +254,14 @@ void flow_cache_lookup_burst(struct flow_cache *c, const struct flow_table *t,
 		place[i] = place_of(c, words_of(&key[i]), hash[i]);
 		__builtin_prefetch(set_of(c, place[i]));
 	}
-	missing = find_burst(c, t, view, key, place, wanted, hit);
-	if (likely(!missing))
+	old = recall(c, view, key, place, wanted, generation, hit);
+	if (likely(!old))
 		return;
-	flow_table_lookup_burst(t, view, key, missing, hit);
-	for_each_bit(i, missing)
-		insert(c, place[i], words_of(&key[i]), view->generation, &hit[i]);
+	flow_table_refresh_burst(t, view, generation, key, old, hit);
+	for_each_bit(i, old) {
+		struct entry *e = find_or_insert(c, place[i], words_of(&key[i]));
+
+		e->generation = view->generation;
+		e->hit = hit[i];
+	}
 }
