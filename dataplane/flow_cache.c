@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/bits.h"
 #include "lib/hash.h"
+#include "lib/reserve.h"
 
 #define WAYS 16
 
@@ -51,6 +51,7 @@ _Static_assert(FLOW_CACHE_BYTES == FLOW_CACHE_ENTRIES * (SHORT_BYTES + sizeof(ui
 	       "short entries and their tags");
 
 struct flow_cache {
+	struct reserve memory;
 	struct set *sets;
 	uint8_t *entries;
 	uint32_t entry_bytes;
@@ -79,27 +80,25 @@ static void lay_out(struct flow_cache *c, uint32_t words)
 struct flow_cache *flow_cache_create(void)
 {
 	struct flow_cache *c = calloc(1, sizeof(*c));
-	void *memory = mmap(NULL, FLOW_CACHE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (!c || memory == MAP_FAILED)
-		goto fail;
-	c->entries = memory;
+	if (!c)
+		return NULL;
+	if (reserve_init(&c->memory, FLOW_CACHE_BYTES) ||
+	    reserve_grow(&c->memory, FLOW_CACHE_BYTES)) {
+		flow_cache_destroy(c);
+		return NULL;
+	}
+	c->entries = c->memory.base;
 	c->sets = (struct set *)(c->entries + FLOW_CACHE_ENTRIES * SHORT_BYTES);
-	c->entry_bytes = SHORT_BYTES;
+	lay_out(c, 0);
 	return c;
-fail:
-	if (memory != MAP_FAILED)
-		munmap(memory, FLOW_CACHE_BYTES);
-	free(c);
-	return NULL;
 }
 
 void flow_cache_destroy(struct flow_cache *c)
 {
 	if (!c)
 		return;
-	munmap(c->entries, FLOW_CACHE_BYTES);
+	reserve_fini(&c->memory);
 	free(c);
 }
 

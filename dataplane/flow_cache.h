@@ -6,7 +6,7 @@
  * An entry holds only those words of the key that some rule looks at (flow_view.words), so a cache
  * line is enough for most tables; the sets' tags lie together and are looked at first. An entry
  * carries the generation of the table at which it was right. When the table has moved on, it is
- * brought up to date the next time its flow comes by (flow_table_refresh), not thrown away: rules
+ * brought up to date the next time its flow comes by (flow_table_refresh_burst), not thrown away: rules
  * may come and go at any rate without all flows missing at once.
  *
  * Invariants: address space is reserved at creation, memory is taken by the flows that come by, at
