@@ -163,7 +163,8 @@ static void *change_rules(void *arg)
 		while (clock_ns() - start_ns < n * NS_PER_S / changes_per_s)
 			;
 	}
-	printf("%-10s %6.0f /s\n", "changes", (double)n * NS_PER_S / (double)(clock_ns() - start_ns));
+	printf("%-10s %6.0f /s\n", "changes",
+	       (double)n * NS_PER_S / (double)(clock_ns() - start_ns));
 	rcu_unregister_thread();
 	return NULL;
 }

@@ -16,8 +16,8 @@
  *
  * Two numbers tell workers of changes. The generation moves with every publication; what a cache
  * remembers of an older one is brought up to date by asking only the subtables that had rules added
- * since (flow_table_refresh_burst). The version moves when a staged change takes effect: rules that it
- * added become visible and rules that it removed vanish between two bursts, all at once.
+ * since (flow_table_refresh_burst). The version moves when a staged change takes effect: rules that
+ * it added become visible and rules that it removed vanish between two bursts, all at once.
  *
  * Threads: control is the only writer, a registered QSBR thread; workers read under RCU and write
  * only their own counter cells. Slots are used again after a grace period.
