@@ -94,8 +94,8 @@ bool replicate(struct lane *lane, struct burst *burst, struct burst *copies);
 void retag(struct lane *lane, struct burst *burst);
 
 /* The hash that chooses the VXLAN source port: the descriptor's where it may be used, else ours, at
- * most one computation a packet and its copies (hash_kind remembers). Fragments: addresses and
- * protocol only, so that all of a datagram agree. Non-IP: MACs and ethertype. Counts hash_nic and
+ * most one computation a packet and its copies (hash_kind remembers). Fragments: addresses
+ * only, so that all of a datagram agree. Non-IP: MACs and ethertype. Counts hash_nic and
  * hash_soft by rx_port: call it once for each source port. */
 uint32_t packet_hash(struct lane *lane, struct packet *p);
 /* Computes what packet_hash will need, and counts nothing: before a packet is copied. */

@@ -2,8 +2,7 @@
 /*
  * VLAN tags in frames: in and out, by moving the twelve bytes of MAC addresses.
  *
- * Invariants: l3, and l4 where PKT_L4 says that it is valid, move with data. tag and tci are the
- * caller's.
+ * Invariants: l3, and l4 where it is valid, move with data. tag and tci are the caller's.
  */
 #ifndef DATAPLANE_VLAN_H
 #define DATAPLANE_VLAN_H
