@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A worker's memory of which rule a flow met: exact match, found by the hash that the packet already
- * has (packet_hash.c), mixed with where it came in.
+ * A worker's memory of which rule a flow met: exact match, found by the hash that the packet
+ * already has (packet_hash.c), mixed with where it came in.
  *
  * An entry holds only those words of the key that some rule looks at (flow_view.words), so a cache
  * line is enough for most tables; the sets' tags lie together and are looked at first. An entry
@@ -20,7 +20,8 @@
 
 #include "dataplane/flow_table.h"
 
-#define FLOW_CACHE_ENTRIES (256 * 1024)
+#define FLOW_CACHE_ENTRIES (256 * 1024)	/* half as many when rules look at most of the key */
+#define FLOW_CACHE_BYTES (FLOW_CACHE_ENTRIES * 66ul)
 
 struct flow_cache;
 
