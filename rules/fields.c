@@ -182,6 +182,8 @@ const struct field fields[FIELDS] = {
 	[FIELD_TCP6] = {"tcp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 6},
 	[FIELD_UDP6] = {"udp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 17},
 	[FIELD_SCTP6] = {"sctp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 132},
+	[FIELD_MPLS] = {"mpls", match_word, .dl_type = 0x8847},
+	[FIELD_MPLSM] = {"mplsm", match_word, .dl_type = 0x8848},
 
 	[FIELD_PRIORITY] = {"priority", read_priority},
 	[FIELD_COOKIE] = {"cookie", read_cookie},

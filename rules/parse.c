@@ -11,7 +11,7 @@
 /* The words that stand alone, and those with a value. */
 static bool is_word(enum field_id id)
 {
-	return (id >= FIELD_IP && id <= FIELD_SCTP6) || id == FIELD_FLAG;
+	return (id >= FIELD_IP && id <= FIELD_MPLSM) || id == FIELD_FLAG;
 }
 
 static bool fail_unknown(struct draft *d, const char *at, size_t n)
