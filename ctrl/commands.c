@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/bits.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 /* A method without a function is not in this version. */
@@ -236,8 +237,9 @@ static int list_next(struct stream *stream, struct buffer *out)
 {
 	struct list *l = container_of(stream, struct list, stream);
 	size_t stop = out->n + PROTOCOL_CHUNK_BYTES;
+	uint64_t stop_ns = clock_ns() + SERVER_PIECE_NS;
 
-	while (l->i < l->end && out->n < stop) {
+	while (l->i < l->end && out->n < stop && clock_ns() < stop_ns) {
 		json_t *item = l->item(l->c, l->i++);
 		char *line = item ? json_dumps(item, PROTOCOL_JSON) : NULL;
 
