@@ -33,7 +33,7 @@ enum protocol_error {
 	PROTOCOL_NOT_IN_THIS_VERSION = -32001,
 };
 
-/* The notification behind the last chunk, of a stream or of an upload: params has id and results, or
+/* The notification behind the last chunk, of a stream or an upload: params has id and results, or
  * id and error. */
 #define PROTOCOL_STREAM_END "end"
 

@@ -70,8 +70,8 @@ static void client_send(struct client *c)
 			   c->out.n - c->out_start, MSG_NOSIGNAL);
 }
 
-/* Only called when all that is whole in the buffer was used, so it never holds more than a line that
- * is too long by READ_BYTES. */
+/* Only called when all that is whole in the buffer was used, so it never holds more than a line
+ * that is too long by READ_BYTES. */
 static void client_receive(struct client *c)
 {
 	buffer_consume(&c->in, c->in_start);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The control thread's event loop: one io_uring, completions call back; and a queue of work that may
- * wait.
+ * The control thread's event loop: one io_uring, completions call back; and a queue of work that
+ * may wait.
  *
  * An operation is a struct loop_op inside whatever it belongs to; it must stay where it is until
  * its final completion was delivered (cqe_flags without IORING_CQE_F_MORE).
  *
- * Whatever is long (a dump, a million rules) is cut into tasks of well under a millisecond. The loop
- * runs one of them, then looks at the ring again: no completion waits for more than one task.
+ * Whatever is long (a dump, a million rules) is cut into tasks of well under a millisecond. The
+ * loop runs one of them, then looks at the ring again: no completion waits for more than one task.
  * Threads: control only.
  */
 #ifndef CTRL_LOOP_H
@@ -34,8 +34,8 @@ void loop_destroy(struct loop *loop);
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/* @sleep is called before the loop looks at the ring (and waits, when there is nothing to do), @wake
- * after: the thread as an RCU reader is offline meanwhile. NULL: nothing is. */
+/* @sleep is called before the loop looks at the ring (and waits, when there is nothing to do),
+ * @wake after: the thread as an RCU reader is offline meanwhile. NULL: nothing is. */
 void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void));
 
 /* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL:

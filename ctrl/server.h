@@ -3,14 +3,14 @@
  * JSON-RPC 2.0 on a Unix socket: one message a line, bulk in chunks (docs/protocol.md).
  *
  * A client has one operation under way at a time: it is read, or sent to, or its job is done. Its
- * next request is looked at when the answer to the last one has been sent, the next chunk of a stream
- * is made when the last one has been sent, the next bytes of an upload are read when the last ones
- * were taken. So a client that stops costs its buffers (a line, a chunk) and holds up nobody; a
- * client that dies is freed with all that it asked for.
+ * next request is looked at when the answer to the last one has been sent, the next chunk of a
+ * stream is made when the last one has been sent, the next bytes of an upload are read when the
+ * last ones were taken. So a client that stops costs its buffers (a line, a chunk) and holds up
+ * nobody; a client that dies is freed with all that it asked for.
  *
- * Short answers are given as requests come in. Chunks, pieces of uploads and steps of jobs are tasks
- * of the loop: between two of them it looks for requests, timers and the rest. Each of them is to
- * take no more than SERVER_PIECE_NS.
+ * Short answers are given as requests come in. Chunks, pieces of uploads and steps of jobs are
+ * tasks of the loop: between two of them it looks for requests, timers and the rest. Each of them
+ * is to take no more than SERVER_PIECE_NS.
  * Threads: control only.
  */
 #ifndef CTRL_SERVER_H
@@ -47,7 +47,7 @@ enum job_step {
 	JOB_DONE,		/* result, or code and error, are final */
 	JOB_MORE,		/* call again */
 	JOB_WAITS,		/* call again after job_wake() */
-	JOB_TAKES,		/* an upload: take() may be called; call again behind the last byte */
+	JOB_TAKES,		/* an upload: give it to take(), call again behind the end */
 };
 
 /*
@@ -59,11 +59,11 @@ enum job_step {
  */
 struct job {
 	enum job_step (*step)(struct job *job);
-	/* Uploads: the next @n bytes, at most UPLOAD_PIECE_BYTES. job_refuse() ends the upload: the
-	 * client hears of it at once, what else it sends is thrown away. NULL: no upload. */
+	/* Uploads: the next @n bytes, at most UPLOAD_PIECE_BYTES. job_refuse() ends the upload:
+	 * the client hears of it at once, what else it sends is thrown away. NULL: no upload. */
 	void (*take)(struct job *job, const char *bytes, size_t n);
-	/* Uploads: the client went away, or take() refused. Steps go on until JOB_DONE, which nobody
-	 * hears of. */
+	/* Uploads: the client went away, or take() refused. Steps go on until JOB_DONE, which
+	 * nobody hears of. */
 	void (*cancel)(struct job *job);
 	/* Frees it; at any time when the server ends, else after JOB_DONE. */
 	void (*end)(struct job *job);

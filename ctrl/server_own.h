@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What server.c (who may connect), client.c (one connection) and job.c (what is done in steps) share.
+ * What server.c (who may connect), client.c (one connection) and job.c (what is done in steps)
+ * share.
  */
 #ifndef CTRL_SERVER_OWN_H
 #define CTRL_SERVER_OWN_H
