@@ -55,22 +55,23 @@ static json_t *safe_string(const char *text)
 	return string;
 }
 
-static json_t *error_object(int code, const char *message)
+/* @data may be NULL. */
+static json_t *error_object(int code, const char *message, json_t *data)
 {
-	return json_pack("{s:i, s:o}", "code", code, "message", safe_string(message));
+	return json_pack("{s:i, s:o, s:O*}", "code", code, "message", safe_string(message), "data",
+			 data);
 }
 
-static void add_error(struct buffer *out, json_t *id, int code, const char *message)
+static void add_error(struct buffer *out, json_t *id, json_t *error)
 {
-	add_line(out, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "error",
-				error_object(code, message)));
+	add_line(out, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "error", error));
 }
 
 void rpc_error(enum protocol_error code, const char *message, struct buffer *out)
 {
 	json_t *null = json_null();
 
-	add_error(out, null, code, message);
+	add_error(out, null, error_object(code, message, NULL));
 }
 
 static void add_end(struct buffer *out, json_t *params)
@@ -85,7 +86,7 @@ void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct b
 
 	if (params && error)
 		json_object_set_new(params, "error",
-				    error_object(PROTOCOL_INTERNAL, strerror(-error)));
+				    error_object(PROTOCOL_INTERNAL, strerror(-error), NULL));
 	else if (params)
 		json_object_set_new(params, "count", json_integer((json_int_t)stream->count));
 	add_end(out, params);
@@ -97,21 +98,13 @@ void rpc_upload_ready(json_t *id, struct buffer *out)
 				"ready", true));
 }
 
-static json_t *job_error(const struct job *job)
-{
-	json_t *error = error_object(job->code, job->error);
-
-	if (error && job->data)
-		json_object_set(error, "data", job->data);
-	return error;
-}
-
 static void add_upload_end(const struct job *job, json_t *id, struct buffer *out)
 {
 	json_t *params = json_pack("{s:O}", "id", id);
 
 	if (params && job->code)
-		json_object_set_new(params, "error", job_error(job));
+		json_object_set_new(params, "error",
+				    error_object(job->code, job->error, job->data));
 	else if (params && job->result)
 		json_object_update(params, job->result);
 	add_end(out, params);
@@ -122,8 +115,7 @@ void rpc_job_end(const struct job *job, json_t *id, struct buffer *out)
 	if (job->invited)
 		add_upload_end(job, id, out);
 	else if (job->code)
-		add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "error",
-					job_error(job)));
+		add_error(out, id, error_object(job->code, job->error, job->data));
 	else
 		add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 					job->result ? json_incref(job->result) : json_object()));
@@ -272,7 +264,7 @@ static void answer_message(const struct server_options *options, json_t *message
 	int r = call(options, json_string_value(json_object_get(message, "method")), &request);
 
 	if (id && r)
-		add_error(out, id, r, request.error);
+		add_error(out, id, error_object(r, request.error, request.data));
 	else if (id && !request.job)
 		add_result(out, id, &request);
 	/* A notification has no answer, not even a stream, and invites nobody. */
@@ -283,6 +275,7 @@ static void answer_message(const struct server_options *options, json_t *message
 		rest->job = request.job;
 		rest->id = request.stream || request.job ? json_incref(id) : NULL;
 	}
+	json_decref(request.data);
 	json_decref(none);
 }
 

@@ -87,6 +87,7 @@ struct request {
 	struct stream *stream;	/* or this */
 	struct job *job;	/* or this */
 	char error[512];	/* of another: one sentence, with the cure */
+	json_t *data;		/* of the error, or NULL */
 };
 
 struct method_param {
