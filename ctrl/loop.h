@@ -51,7 +51,8 @@ void loop_cancel(struct loop *loop, struct loop_op *op);
  * timeouts, socket I/O. Returns what done would have got: -ECANCELED, or a real result. */
 int loop_forget(struct loop *loop, struct loop_op *op);
 
-/* Work that may wait. */
+/* Work that may wait, of about this long at most. */
+#define LOOP_TASK_NS (500 * 1000)
 struct loop_task {
 	void (*run)(struct loop_task *task);	/* may free it, or queue it again */
 	struct loop_task *next, *previous;	/* in the queue */

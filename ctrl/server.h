@@ -10,7 +10,7 @@
  *
  * Short answers are given as requests come in. Chunks, pieces of uploads and steps of jobs are
  * tasks of the loop: between two of them it looks for requests, timers and the rest. Each of them
- * is to take no more than SERVER_PIECE_NS.
+ * is to take no more than LOOP_TASK_NS.
  * Threads: control only.
  */
 #ifndef CTRL_SERVER_H
@@ -28,7 +28,6 @@
 #define SERVER_CLIENTS_MAX 256
 #define SERVER_CLIENTS_ROOT 8	/* more, for root: others cannot lock the administrator out */
 #define METHOD_PARAMS_MAX 6
-#define SERVER_PIECE_NS (500 * 1000)	/* of bulk work, before others have their turn */
 #define UPLOAD_PIECE_BYTES (16 * 1024)
 
 /* An answer in chunks. Belongs to the server from request_stream on. */
