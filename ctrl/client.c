@@ -231,29 +231,36 @@ static bool answer_line(struct client *c)
 	return true;
 }
 
-/* Sends what there is to send, or finds out what comes next; the client may be gone afterwards. */
+static void go_on(struct client *c);
+
+/* Nothing is left to send: finds what comes next. */
+static void look_further(struct client *c)
+{
+	buffer_reset(&c->out, KEEP_BYTES);
+	c->out_start = 0;
+	if (c->rest.stream || c->upload)
+		loop_later(c->server->loop, &c->turn);
+	else if (c->rest.job)
+		return;		/* client_job() comes */
+	else if (!answer_line(c))
+		client_receive(c);
+	else if (c->out.n || c->out.failed)
+		go_on(c);
+	else if (!c->rest.job)
+		loop_later(c->server->loop, &c->turn);
+}
+
+/* The client may be gone afterwards. */
 static void go_on(struct client *c)
 {
-	if (c->out.failed) {
+	if (c->out.failed)
 		client_free(c);
-	} else if (c->out_start < c->out.n) {
+	else if (c->out_start < c->out.n)
 		client_send(c);
-	} else if (c->last_words) {
+	else if (c->last_words)
 		client_free(c);
-	} else {
-		buffer_reset(&c->out, KEEP_BYTES);
-		c->out_start = 0;
-		if (c->rest.stream || c->upload)
-			loop_later(c->server->loop, &c->turn);
-		else if (c->rest.job)
-			return;		/* client_job() comes */
-		else if (!answer_line(c))
-			client_receive(c);
-		else if (c->out.n)
-			client_send(c);
-		else
-			loop_later(c->server->loop, &c->turn);
-	}
+	else
+		look_further(c);
 }
 
 static void take_turn(struct loop_task *task)

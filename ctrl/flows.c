@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -160,8 +159,8 @@ static int load_file(struct flows *f, const char *path)
 	rules_reader_fini(&l.reader);
 	close(fd);
 	if (r == 0)
-		log_info("flow rules: %u from %s, in %" PRIu64 " ms", flow_table_count(f->table),
-			 path, (clock_ns() - l.now_ns) / NS_PER_MS);
+		log_info("flow rules: %u from %s, in %u ms", flow_table_count(f->table), path,
+			 (uint32_t)((clock_ns() - l.now_ns) / NS_PER_MS));
 	return r;
 }
 
