@@ -68,7 +68,7 @@ fails 1 . tunnel 192.0.2.77
 fails 1 . log loud
 fails 2 . nosuchnoun
 fails 2 .
-for words in "flow dump" "capture h1" "trace h1 00" "config reload"; do
+for words in "capture h1" "trace h1 00" "config reload"; do
 	# shellcheck disable=SC2086
 	fails 1 'not in this version' $words
 done
