@@ -27,6 +27,7 @@ struct cli {
 	bool json;
 	const char *argument;	/* that the columns of the daemon's errors count in; NULL: none */
 	struct client *client;	/* client.c */
+	bool probes;		/* the same */
 };
 
 /* "culvert NOUN: ..." on stderr. CLI_FAILED. */

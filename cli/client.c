@@ -109,6 +109,29 @@ static int lost(const struct cli *cli, ssize_t r)
 	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvertd");
 }
 
+/* Nothing came for PATIENCE_S, which may be right: a million rules are taking effect, or others
+ * come first. On a connection of its own the daemon answers at once. */
+static int probe(const struct cli *cli)
+{
+	struct cli other = {.socket = cli->socket, .noun = cli->noun, .probes = true};
+	json_t *result;
+	int status = client_call(&other, "log", NULL, &result);
+
+	json_decref(result);
+	client_close(&other);
+	return status;
+}
+
+/* A call on the socket failed. CLI_DONE: once more. */
+static int failed_call(const struct cli *cli)
+{
+	if (errno == EINTR)
+		return CLI_DONE;
+	if (errno == EAGAIN && !cli->probes)
+		return probe(cli);
+	return lost(cli, -1);
+}
+
 static int client_fill(struct cli *cli)
 {
 	struct client *c = cli->client;
@@ -118,10 +141,10 @@ static int client_fill(struct cli *cli)
 	c->start = 0;
 	if (!buffer_reserve(&c->in, READ_BYTES))
 		return cli_fail(cli, "out of memory");
-	do
-		r = recv(c->fd, c->in.data + c->in.n, READ_BYTES, 0);
-	while (r < 0 && errno == EINTR);
-	if (r <= 0)
+	while ((r = recv(c->fd, c->in.data + c->in.n, READ_BYTES, 0)) < 0)
+		if (failed_call(cli))
+			return CLI_FAILED;
+	if (r == 0)
 		return lost(cli, r);
 	c->in.n += (size_t)r;
 	c->in.data[c->in.n] = '\0';
@@ -156,14 +179,14 @@ int client_send(struct cli *cli, const char *bytes, size_t n)
 	while (n) {
 		ssize_t r = send(cli->client->fd, bytes, n, MSG_NOSIGNAL);
 
-		if (r < 0 && errno == EINTR)
-			continue;
 		if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
 			break;
-		if (r < 0)
-			return lost(cli, r);
-		bytes += r;
-		n -= (size_t)r;
+		if (r < 0 && failed_call(cli))
+			return CLI_FAILED;
+		if (r > 0) {
+			bytes += r;
+			n -= (size_t)r;
+		}
 	}
 	return CLI_DONE;
 }

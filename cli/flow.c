@@ -41,7 +41,7 @@ static bool read_words(struct request *q, int argc, char **argv)
 	return !q->text.failed && !(q->names && q->numbers);
 }
 
-/* del wants this word for every rule, so that an empty variable in a script does not delete them. */
+/* del wants this word for all rules: an empty variable in a script must not delete them. */
 static bool is_all(const struct request *q)
 {
 	return strcmp(q->text.data, "all") == 0;

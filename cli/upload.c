@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -21,16 +19,6 @@ static bool spoke(const struct client *c)
 	struct pollfd fd = {.fd = c->fd, .events = POLLIN};
 
 	return c->start < c->in.n || poll(&fd, 1, 0) > 0;
-}
-
-/* Once invited, the daemon takes the time that it needs: a million rules take effect before it
- * answers. */
-static void wait_for_ever(const struct client *c)
-{
-	const struct timeval forever = {0};
-
-	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
-	setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &forever, sizeof(forever));
 }
 
 /* The @n bytes behind the first HEAD_BYTES of @chunk, as one chunk. */
@@ -84,10 +72,8 @@ int client_upload(struct cli *cli, const char *method, int fd, const char *name,
 	*end = NULL;
 	status = chunk ? client_call(cli, method, NULL, &invited) : cli_fail(cli, "out of memory");
 	json_decref(invited);
-	if (status == CLI_DONE) {
-		wait_for_ever(cli->client);
+	if (status == CLI_DONE)
 		status = send_chunks(cli, fd, name, chunk);
-	}
 	if (status == CLI_DONE)
 		status = read_end(cli, end);
 	free(chunk);
