@@ -23,7 +23,6 @@ static bool read_words(struct request *q, int argc, char **argv)
 {
 	bool options = true;
 
-	buffer_str(&q->text, "");
 	for (int i = 0; i < argc; i++) {
 		if (!options || argv[i][0] != '-' || !argv[i][1])
 			buffer_printf(&q->text, "%s%s", q->n_words++ ? " " : "", argv[i]);
