@@ -94,11 +94,14 @@ static int print_refusal(const struct cli *cli, const char *name, const json_t *
 
 static void print_totals(const json_t *end, bool replace)
 {
-	uint64_t repeated = get_int(end, "repeated");
+	uint64_t removed = get_int(end, "removed"), repeated = get_int(end, "repeated");
 
-	printf("added %" PRIu64 ", kept %" PRIu64, get_int(end, "added"), get_int(end, "kept"));
+	printf("added %" PRIu64, get_int(end, "added"));
 	if (replace)
-		printf(", removed %" PRIu64, get_int(end, "removed"));
+		printf(", kept %" PRIu64 ", removed %" PRIu64, get_int(end, "kept"), removed);
+	else if (removed)
+		printf(", %" PRIu64 " in place of %s with the same match and priority", removed,
+		       removed == 1 ? "one" : "others");
 	if (repeated)
 		printf(", %" PRIu64 " %s repeated an earlier rule", repeated,
 		       repeated == 1 ? "line" : "lines");

@@ -114,10 +114,13 @@ culvert flow dump >"$tmp/dumped"
 does 0 "added 0, kept 3, removed 0" replace "$tmp/dumped"
 culvert flow dump --names >"$tmp/dumped"
 does 0 "added 0, kept 3, removed 0" replace "$tmp/dumped"
-culvert flow add - <<<"priority=9,arp actions=drop" >"$tmp/out"
-grep -q '^added 1' "$tmp/out" || die "add -: $(cat "$tmp/out")"
-does 0 4 count
-does 0 "added 0, kept 0, removed 4" replace /dev/null
+does 0 "added 1" add - <<<"priority=9,arp actions=drop"
+does 0 "added 2, 1 in place of one with the same match and priority" add - <<R
+priority=9,arp actions=normal
+priority=10,arp actions=drop
+R
+does 0 5 count
+does 0 "added 0, kept 0, removed 5" replace /dev/null
 does 0 "added 1, kept 0, removed 0" replace - < <(printf 'priority=9,arp actions=drop')
 
 say "a rule that is wrong"
