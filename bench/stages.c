@@ -5,15 +5,15 @@
  *
  *   taskset -c 1 build/bench/stages [FLOWS [TAGGED]]
  *
- * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take
- * three each. Of all bursts the median counts. Both so that neighbours on the machine disturb
- * little.
+ * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
+ * counts. Both so that neighbours on the machine disturb little.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <x86intrin.h>
 
+#include "bench/scale.h"
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
 
@@ -21,7 +21,6 @@
 #define N_FRAMES 1024
 #define N_BURSTS 20000
 #define FRAME_LEN 64
-#define SCALE_CHAIN 300
 
 enum step { SCALE, PARSE, CLASSIFY, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
 static const char *const step_names[N_STEPS] = {"scale",   "parse",     "classify", "learn",
@@ -123,21 +122,12 @@ static void hash_all(void)
 		packet_hash(&lane, &burst.packet[i]);
 }
 
-/* SCALE_CHAIN multiplications, each waiting for the one before. */
-static void scale(void)
-{
-	uint64_t x = 3;
-
-	for (int i = 0; i < SCALE_CHAIN; i++)
-		__asm__ volatile("imul %0, %0" : "+r"(x));
-}
-
 static void run_burst(uint32_t cycles[N_STEPS])
 {
 	uint64_t t[N_STEPS + 1];
 
 	t[SCALE] = __rdtsc();
-	scale();
+	scale_chain();
 	t[PARSE] = __rdtsc();
 	parse(&lane, &burst);
 	t[CLASSIFY] = __rdtsc();
@@ -192,7 +182,7 @@ int main(int argc, char **argv)
 			if (burst.packet[k].drop || burst.packet[k].egress != 1)
 				die("a packet went astray");
 	}
-	core_per_tsc = 3.0 * SCALE_CHAIN / BURST_MAX / median_of(cycles, SCALE);
+	core_per_tsc = (double)SCALE_CYCLES / BURST_MAX / median_of(cycles, SCALE);
 	printf("%-10s %6.2f\n", "core / TSC", core_per_tsc);
 	for (int i = PARSE; i < N_STEPS; i++) {
 		double median = median_of(cycles, i) * core_per_tsc;
