@@ -57,10 +57,10 @@ struct run {
 
 static const char usage[] =
 	"usage: gaps [-r PER_SECOND] [-n FLOWS] [-s STRIDE] TX_DEVICE RX_DEVICE SECONDS\n"
-	"Sends frames of FLOWS flows of flowgen's row, every STRIDE-th, out of TX_DEVICE and takes\n"
-	"them from RX_DEVICE. Prints: sent, received, reordered, then in microseconds the worst gap\n"
-	"between two that arrived, the 99.99 percent one, the worst latency, the median one, and\n"
-	"the worst gap between two that were sent.\n";
+	"Sends frames of FLOWS flows of flowgen's row, every STRIDE-th, out of TX_DEVICE, takes\n"
+	"them from RX_DEVICE. Prints: sent, received, reordered, then in microseconds the worst\n"
+	"gap between two that arrived, the 99.99 percent one, the worst latency, the median one,\n"
+	"and the worst gap between two that were sent.\n";
 
 static _Noreturn void die(const char *what)
 {

@@ -25,10 +25,11 @@ static size_t write_line(char *at, uint32_t i)
 	struct flow_tuple t = flow_tuple(i);
 
 	return (size_t)sprintf(at, " cookie=0x0, duration=%u.%03us, table=0, n_packets=0, "
-			       "n_bytes=0, udp,nw_src=%u.%u.%u.%u,nw_dst=%u.%u.%u.%u,tp_src=%u,"
-			       "tp_dst=%u actions=NORMAL\n", i / 1000, i % 1000, t.src >> 24,
-			       t.src >> 16 & 255, t.src >> 8 & 255, t.src & 255, t.dst >> 24,
-			       t.dst >> 16 & 255, t.dst >> 8 & 255, t.dst & 255, t.tp_src, t.tp_dst);
+			       "n_bytes=0, udp,nw_src=%u.%u.%u.%u,nw_dst=%u.%u.%u.%u,"
+			       "tp_src=%u,tp_dst=%u actions=NORMAL\n",
+			       i / 1000, i % 1000, t.src >> 24, t.src >> 16 & 255,
+			       t.src >> 8 & 255, t.src & 255, t.dst >> 24, t.dst >> 16 & 255,
+			       t.dst >> 8 & 255, t.dst & 255, t.tp_src, t.tp_dst);
 }
 
 static void make(int to)
