@@ -19,6 +19,8 @@ enum detail_kind {
 	DETAIL_EGRESS,
 	DETAIL_EGRESS_VLAN,
 	DETAIL_VLAN,
+	DETAIL_RULE,
+	DETAIL_TTL,
 	DETAIL_ETHERTYPE,
 	DETAIL_OFFSET,
 	DETAIL_NOT_VXLAN,
@@ -46,6 +48,8 @@ static const uint8_t kinds[DROP_REASON_COUNT] = {
 	[DROP_INNER_SHORT] = DETAIL_BYTES,
 	[DROP_VLAN_UNMAPPED] = DETAIL_VLAN,
 	[DROP_UNTAGGED] = DETAIL_ETHERTYPE,
+	[DROP_FLOW] = DETAIL_RULE,
+	[DROP_TTL] = DETAIL_TTL,
 	[DROP_SAME_PORT] = DETAIL_KEY,
 	[DROP_SPLIT_HORIZON] = DETAIL_KEY,
 	[DROP_NO_TARGET] = DETAIL_NETWORK,
@@ -186,6 +190,12 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 		break;
 	case DETAIL_VLAN:
 		put_vlan(o, detail);
+		break;
+	case DETAIL_RULE:
+		snprintf(o->text, o->bytes, "rule %u", low);
+		break;
+	case DETAIL_TTL:
+		snprintf(o->text, o->bytes, "TTL %u", low);
 		break;
 	case DETAIL_ETHERTYPE:
 		snprintf(o->text, o->bytes, "ethertype 0x%04x", low);

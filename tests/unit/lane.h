@@ -140,6 +140,8 @@ static inline struct packet *bed_receive(struct bed *bed, uint16_t port, const v
 	p->data = pool_data(&bed->pool, index);
 	p->len = len;
 	p->rx_port = port;
+	p->ingress = port;
+	p->egress = EGRESS_NONE;
 	memcpy(p->data, frame, len);
 	counter_add(&bed->counters->port[port].rx_packets, 1);
 	return p;
