@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/bits.h"
 #include "lib/hash.h"
+#include "lib/reserve.h"
 
 #define WAYS 16
 
@@ -51,6 +51,7 @@ _Static_assert(FLOW_CACHE_BYTES == FLOW_CACHE_ENTRIES * (SHORT_BYTES + sizeof(ui
 	       "short entries and their tags");
 
 struct flow_cache {
+	struct reserve memory;
 	struct set *sets;
 	uint8_t *entries;
 	uint32_t entry_bytes;
@@ -79,27 +80,26 @@ static void lay_out(struct flow_cache *c, uint32_t words)
 struct flow_cache *flow_cache_create(void)
 {
 	struct flow_cache *c = calloc(1, sizeof(*c));
-	void *memory = mmap(NULL, FLOW_CACHE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (!c || memory == MAP_FAILED)
-		goto fail;
-	c->entries = memory;
+	if (!c)
+		return NULL;
+	/* Flows are all over it: with small pages each of the first thousands faults. */
+	if (reserve_init(&c->memory, FLOW_CACHE_BYTES, true) ||
+	    reserve_grow(&c->memory, FLOW_CACHE_BYTES)) {
+		flow_cache_destroy(c);
+		return NULL;
+	}
+	c->entries = c->memory.base;
 	c->sets = (struct set *)(c->entries + FLOW_CACHE_ENTRIES * SHORT_BYTES);
-	c->entry_bytes = SHORT_BYTES;
+	lay_out(c, 0);
 	return c;
-fail:
-	if (memory != MAP_FAILED)
-		munmap(memory, FLOW_CACHE_BYTES);
-	free(c);
-	return NULL;
 }
 
 void flow_cache_destroy(struct flow_cache *c)
 {
 	if (!c)
 		return;
-	munmap(c->entries, FLOW_CACHE_BYTES);
+	reserve_fini(&c->memory);
 	free(c);
 }
 
@@ -217,8 +217,11 @@ static const uint32_t *words_of(const struct flow_key *key)
 	for (uint64_t i, left_ = (bits); \
 	     left_ && (i = (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
 
-/* What the cache knows: hit[i], right at generation[i]; 0: nothing. Returns the bits of those that
- * are not of the view's generation. */
+/* Right when there was nothing yet. */
+static const struct flow_hit nothing = {FLOW_NONE, 0, FLOW_LIST_NORMAL, 0};
+
+/* What the cache knows: hit[i], right at generation[i]. Returns the bits of those that are not of
+ * the view's generation. */
 static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
 		       const struct flow_key *key, const uint64_t *place, uint64_t wanted,
 		       uint64_t *generation, struct flow_hit *hit)
@@ -234,8 +237,7 @@ static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
 		const struct entry *e = find(c, place[i], ways[i], words_of(&key[i]));
 
 		generation[i] = e ? e->generation : 0;
-		if (e)
-			hit[i] = e->hit;
+		hit[i] = e ? e->hit : nothing;
 		if (generation[i] != view->generation)
 			old |= 1ull << i;
 	}

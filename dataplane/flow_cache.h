@@ -6,11 +6,13 @@
  * An entry holds only those words of the key that some rule looks at (flow_view.words), so a cache
  * line is enough for most tables; the sets' tags lie together and are looked at first. An entry
  * carries the generation of the table at which it was right. When the table has moved on, it is
- * brought up to date the next time its flow comes by (flow_table_refresh), not thrown away: rules
- * may come and go at any rate without all flows missing at once.
+ * brought up to date the next time its flow comes by (flow_table_refresh_burst), not thrown away:
+ * rules may come and go at any rate without all flows missing at once. When rules look at another
+ * word of the key, the cache is emptied: at once when it is a new one, after a while when it is one
+ * less.
  *
- * Invariants: address space is reserved at creation, memory is taken by the flows that come by, at
- * most FLOW_CACHE_BYTES.
+ * Invariants: address space is reserved at creation, memory is taken by the flows that come by, in
+ * huge pages, FLOW_CACHE_BYTES after some dozens of them.
  * Threads: one worker's.
  */
 #ifndef DATAPLANE_FLOW_CACHE_H

@@ -23,7 +23,7 @@
 #include "lib/bits.h"
 #include "lib/rcu.h"
 
-#define FLOW_LEAF_BUCKETS 4096
+#define FLOW_LEAF_BUCKETS 1024
 #define FLOW_BUCKET_SLOTS 7
 
 struct flow_bucket {

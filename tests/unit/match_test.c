@@ -343,17 +343,9 @@ static struct flow numbered(uint32_t i)
 			     .ttl = 64, .mac = 2};
 }
 
-/* More flows than the cache has room for, twice. */
-static void overflow(void **state)
+/* More flows than the cache has room for, and from the beginning again. */
+static void receive_many(struct world *w)
 {
-	struct world *w = world_create();
-	struct flow_spec spec = {.priority = 1, .n_actions = 1, .action[0].type = FLOW_NORMAL};
-
-	for (uint32_t i = 0; i < 8; i++) {
-		spec.priority = (uint16_t)(i % 3);
-		mask_address(spec.key.src, spec.mask.src, 0x0a000000 + i * 40000, 19);
-		add(w, &spec);
-	}
 	for (uint32_t i = 0; i < 2 * FLOW_CACHE_ENTRIES; i++) {
 		struct flow f = numbered(i % (FLOW_CACHE_ENTRIES * 5 / 4));
 
@@ -361,6 +353,23 @@ static void overflow(void **state)
 		if (w->bed->burst.n == BURST_MAX)
 			run_burst(w);
 	}
+}
+
+/* With short entries, and with long ones. */
+static void overflow(void **state)
+{
+	struct world *w = world_create();
+	struct flow_spec spec = {.n_actions = 1}, all = {.n_actions = 1};
+
+	for (uint32_t i = 0; i < 8; i++) {
+		spec.priority = (uint16_t)(i % 3);
+		mask_address(spec.key.src, spec.mask.src, 0x0a000000 + i * 40000, 19);
+		add(w, &spec);
+	}
+	receive_many(w);
+	memset(&all.mask, 0xff, sizeof(all.mask));
+	add(w, &all);
+	receive_many(w);
 	check_all_stats(w);
 	world_destroy(w);
 }
@@ -377,9 +386,8 @@ static void receive_some(struct world *w)
 	}
 }
 
-/* Rules that look at all of the key come and go: entries become longer, and shorter again when it
- * has been like that for a while. */
-static void words_of_the_key(void **state)
+/* Rules that look at all of the key come and go: entries become longer. */
+static void words_come(void **state)
 {
 	struct world *w = world_create();
 	struct flow_spec few = {.priority = 1, .n_actions = 1};
@@ -406,17 +414,73 @@ static void words_of_the_key(void **state)
 		del(w, 1);
 		receive_some(w);
 	}
-	receive(w, &f);
-	parse(&w->bed->lane, &w->bed->burst);
-	classify(&w->bed->lane, &w->bed->burst);
-	for (uint32_t i = 0; i < 65 * FLOW_CACHE_ENTRIES; i++) {
-		match(&w->bed->lane, &w->bed->burst);
-		w->rule[0].stats.packets++;
-		w->rule[0].stats.bytes += w->bed->burst.packet[0].len;
-	}
-	bed_transmit(w->bed, &w->bed->burst);
-	receive_some(w);
 	check_all_stats(w);
+	world_destroy(w);
+}
+
+static uint32_t look_up(struct world *w, const struct flow_key *key)
+{
+	static const uint32_t hash;
+	struct flow_view view;
+	struct flow_hit hit;
+
+	flow_table_view(w->table, &view);
+	flow_cache_lookup_burst(w->bed->lane.flow_cache, w->table, &view, key, &hash, 1, &hit);
+	return hit.rule;
+}
+
+/* All words, and one place for all keys: more than a set has ways. */
+static void full_keys(void **state)
+{
+	struct world *w = world_create();
+	struct flow_spec spec = {.n_actions = 1};
+	struct flow_key key[40];
+	uint32_t id[40] = {0};
+
+	random_init("match full_keys");
+	random_bytes((uint8_t *)key, sizeof(key));
+	memset(&spec.mask, 0xff, sizeof(spec.mask));
+	for (uint32_t i = 0; i < ARRAY_SIZE(key); i++) {
+		key[i].in_port = key[i].vlan_tci = key[i].tcp_flags = 1;
+		key[i].nw_frag = key[i].nw_ttl = 1;
+		key[i].tun_id = 1;
+	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(key); i += 2) {
+		spec.key = key[i];
+		id[i] = add(w, &spec)->id;
+	}
+	for (int round = 0; round < 10000; round++) {
+		uint32_t i = random_below(ARRAY_SIZE(key));
+
+		assert_int_equal(look_up(w, &key[i]), id[i]);
+	}
+	world_destroy(w);
+}
+
+/* A word that no rule looks at any more is dropped after a while, and then another word lies where
+ * it was. */
+static void words_go(void **state)
+{
+	struct world *w = world_create();
+	struct flow_spec dst = {.priority = 2}, src = {.priority = 1}, no_src = {.priority = 1};
+	const struct flow_key a = {.dl_dst = {1, 2, 3, 4}}, b = {.dl_src = {0, 0, 1, 2, 3, 4}};
+	uint32_t id;
+
+	memset(dst.mask.dl_dst, 0xff, 4);
+	memcpy(dst.key.dl_dst, a.dl_dst, 4);
+	memset(src.mask.dl_src + 2, 0xff, 4);
+	memcpy(src.key.dl_src, b.dl_src, 6);
+	no_src.mask = src.mask;
+	id = add(w, &src)->id;
+	add(w, &no_src);
+	add(w, &dst);
+	assert_int_equal(look_up(w, &a), w->rule[2].id);
+	assert_int_equal(look_up(w, &b), id);
+	del(w, 2);
+	flow_table_tidy(w->table);
+	for (uint32_t i = 0; i < 65 * FLOW_CACHE_ENTRIES; i++)
+		assert_int_equal(look_up(w, &a), w->rule[1].id);
+	assert_int_equal(look_up(w, &b), id);
 	world_destroy(w);
 }
 
@@ -491,9 +555,10 @@ static int unregister_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_list),	    cmocka_unit_test(replaced),
-		cmocka_unit_test(overflow),	    cmocka_unit_test(words_of_the_key),
-		cmocka_unit_test(same_tuple_elsewhere), cmocka_unit_test(not_matched),
+		cmocka_unit_test(against_list), cmocka_unit_test(replaced),
+		cmocka_unit_test(overflow),	cmocka_unit_test(words_come),
+		cmocka_unit_test(full_keys),	cmocka_unit_test(words_go),
+		cmocka_unit_test(not_matched),	cmocka_unit_test(same_tuple_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, register_thread, unregister_thread);
