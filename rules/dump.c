@@ -57,7 +57,7 @@ void rules_print(const struct flow_table *t, const struct flow_rule *rule,
 	p = out->data + out->n;
 	*p++ = ' ';
 	if (cookie || format->stats)
-		p = write_str(write_hex(write_str(p, "cookie="), cookie, 1), ", ");
+		p = write_str(write_hex_digits(write_str(p, "cookie=0x"), cookie, 1), ", ");
 	if (format->stats) {
 		p = write_seconds(write_str(p, "duration="), row.age_ms);
 		p = write_decimal(write_str(p, "s, table=0, n_packets="), row.stats.packets);
@@ -145,7 +145,7 @@ void rules_print_json(const struct flow_table *t, const struct flow_rule *rule,
 	if (!buffer_reserve(out, HEAD_BYTES + 2 * PRINT_RULE_BYTES(row.actions->n)))
 		return;
 	p = out->data + out->n;
-	p = write_hex(write_str(p, "{\"cookie\": \""), flow_rule_cookie(rule), 1);
+	p = write_hex_digits(write_str(p, "{\"cookie\": \"0x"), flow_rule_cookie(rule), 1);
 	p = write_str(p, "\", ");
 	if (format->stats) {
 		p = write_seconds(write_str(p, "\"duration_s\": "), row.age_ms);

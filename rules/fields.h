@@ -64,6 +64,8 @@ enum field_id {
 	FIELD_TCP6,
 	FIELD_UDP6,
 	FIELD_SCTP6,
+	FIELD_MPLS,
+	FIELD_MPLSM,
 	/* of the rule */
 	FIELD_PRIORITY,
 	FIELD_COOKIE,

@@ -24,8 +24,10 @@ static const struct name field_names[NAME_BYTES + 1][OF_A_LENGTH] = {
 	[2] = {{"ip", FIELD_IP}},
 	[3] = {{"tcp", FIELD_TCP}, {"udp", FIELD_UDP}, {"arp", FIELD_ARP}, {"eth", FIELD_FLAG}},
 	[4] = {{"icmp", FIELD_ICMP}, {"ipv6", FIELD_IPV6}, {"tcp6", FIELD_TCP6},
-	       {"udp6", FIELD_UDP6}, {"sctp", FIELD_SCTP}, {"rarp", FIELD_RARP}},
-	[5] = {{"table", FIELD_TABLE}, {"icmp6", FIELD_ICMP6}, {"sctp6", FIELD_SCTP6}},
+	       {"udp6", FIELD_UDP6}, {"sctp", FIELD_SCTP}, {"rarp", FIELD_RARP},
+	       {"mpls", FIELD_MPLS}},
+	[5] = {{"table", FIELD_TABLE}, {"icmp6", FIELD_ICMP6}, {"sctp6", FIELD_SCTP6},
+	       {"mplsm", FIELD_MPLSM}},
 	[6] = {{"nw_src", FIELD_NW_SRC}, {"nw_dst", FIELD_NW_DST}, {"tp_src", FIELD_TP_SRC},
 	       {"tp_dst", FIELD_TP_DST}, {"cookie", FIELD_COOKIE}, {"dl_src", FIELD_DL_SRC},
 	       {"dl_dst", FIELD_DL_DST}, {"tun_id", FIELD_TUN_ID}, {"nw_tos", FIELD_NW_TOS},
@@ -80,7 +82,7 @@ static const struct name action_names[NAME_BYTES + 1][OF_A_LENGTH] = {
 
 /* Open vSwitch has them, culvert has not: worth another answer than a word that nobody knows. */
 static const char *const foreign_fields[] = {
-	"mpls", "mplsm", "igmp", "metadata", "conj_id", "ct_state", "ct_zone", "ct_mark",
+	"igmp", "metadata", "conj_id", "ct_state", "ct_zone", "ct_mark",
 	"ct_label", "ct_nw_src", "ct_nw_dst", "ct_nw_proto", "ct_tp_src", "ct_tp_dst",
 	"ct_ipv6_src", "ct_ipv6_dst", "pkt_mark", "recirc_id", "dp_hash", "skb_priority",
 	"mpls_label", "mpls_tc", "mpls_bos", "mpls_ttl", "ipv6_label", "nd_sll", "nd_tll",

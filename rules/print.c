@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rules/print.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
-#include "rules/fields.h"
+#include "rules/match.h"
 #include "rules/write.h"
 
 static bool is_plain(const char *name)
@@ -31,12 +30,6 @@ static char *print_port(char *p, uint16_t egress, const struct rules_format *for
 	p = write_bytes(p, name, strnlen(name, sizeof(text)));
 	*p++ = '"';
 	return p;
-}
-
-static char *write_ipv6(char *p, const uint8_t ip[static 16])
-{
-	inet_ntop(AF_INET6, ip, p, INET6_ADDRSTRLEN);
-	return p + strlen(p);
 }
 
 static bool is_all(const uint8_t *mask, size_t n, uint8_t all)
@@ -109,9 +102,8 @@ static char *print_port_number(char *p, uint16_t value, uint16_t mask)
 	if (mask == 0xffff) {
 		p = write_decimal(p, value);
 	} else {
-		p = write_hex(p, value, 1);
-		*p++ = '/';
-		p = write_hex(p, mask, 1);
+		p = write_hex_digits(write_str(p, "0x"), value, 1);
+		p = write_hex_digits(write_str(p, "/0x"), mask, 1);
 	}
 	*p++ = ',';
 	return p;
@@ -138,7 +130,7 @@ static char *print_word(char *p, const struct flow_key *key, const struct flow_k
 	*has_type = *has_proto = false;
 	if (mask->dl_type != 0xffff)
 		return p;
-	for (const struct field *f = &fields[FIELD_IP]; f <= &fields[FIELD_SCTP6]; f++) {
+	for (const struct field *f = &fields[FIELD_IP]; f <= &fields[FIELD_MPLSM]; f++) {
 		if (f->dl_type != key->dl_type)
 			continue;
 		if (f->nw_proto && (mask->nw_proto != 0xff || f->nw_proto != key->nw_proto))
@@ -166,10 +158,9 @@ static char *print_vlan(char *p, uint16_t tci, uint16_t mask)
 			PRINT_NUMBER("dl_vlan_pcp", tci >> 13);
 		return p;
 	}
-	p = write_hex(write_str(p, "vlan_tci="), tci, 4);
+	p = write_hex_digits(write_str(p, "vlan_tci=0x"), tci, 4);
 	if (mask != 0xffff) {
-		*p++ = '/';
-		p = write_hex(p, mask, 4);
+		p = write_hex_digits(write_str(p, "/0x"), mask, 4);
 	}
 	*p++ = ',';
 	return p;
@@ -191,12 +182,10 @@ static char *print_frag(char *p, uint8_t frag, uint8_t mask)
 
 static char *print_tcp_flags(char *p, uint16_t flags, uint16_t mask)
 {
-	static const char *const name[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr",
-					   "ns", "[200]", "[400]", "[800]"};
 	bool all = (mask & TCP_FLAGS_ALL) == TCP_FLAGS_ALL, any = false;
 
 	p = write_str(p, "tcp_flags=");
-	for (unsigned int i = 0; i < ARRAY_SIZE(name); i++) {
+	for (unsigned int i = 0; i < MATCH_TCP_FLAGS; i++) {
 		bool on = flags >> i & 1;
 
 		if (!(mask >> i & 1) || (all && !on))
@@ -205,7 +194,7 @@ static char *print_tcp_flags(char *p, uint16_t flags, uint16_t mask)
 			*p++ = on ? '+' : '-';
 		else if (any)
 			*p++ = '|';
-		p = write_bytes(p, name[i], strlen(name[i]));
+		p = write_bytes(p, match_tcp_flag[i], strlen(match_tcp_flag[i]));
 		any = true;
 	}
 	return any ? write_str(p, ",") : write_str(p, "0,");
@@ -258,10 +247,10 @@ char *print_match(char *p, const struct flow_key *key, const struct flow_key *ma
 
 	p = print_word(p, key, mask, &has_type, &has_proto);
 	if (mask->tun_id) {
-		p = write_hex(write_str(p, "tun_id="), key->tun_id, 1);
+		p = write_hex(write_str(p, "tun_id="), key->tun_id);
 		if ((mask->tun_id & 0xffffff) != 0xffffff) {
 			*p++ = '/';
-			p = write_hex(p, mask->tun_id, 1);
+			p = write_hex(p, mask->tun_id);
 		}
 		*p++ = ',';
 	}
@@ -274,7 +263,7 @@ char *print_match(char *p, const struct flow_key *key, const struct flow_key *ma
 	PRINT_MAC("dl_src", dl_src);
 	PRINT_MAC("dl_dst", dl_dst);
 	if (mask->dl_type && !has_type) {
-		p = write_hex(write_str(p, "dl_type="), key->dl_type, 4);
+		p = write_hex_digits(write_str(p, "dl_type=0x"), key->dl_type, 4);
 		*p++ = ',';
 	}
 	if (is_arp(key, mask)) {
@@ -348,9 +337,9 @@ static char *print_value(char *p, const struct flow_action *a, const struct rule
 	case DSCP:
 		return write_decimal(p, (uint64_t)a->arg << 2);
 	case HEX:
-		return write_hex(p, a->arg, 4);
+		return write_hex(p, a->arg);
 	case TUNNEL:
-		return write_hex(p, a->value[0], 1);
+		return write_hex(p, a->value[0]);
 	case MAC:
 		return write_mac(p, a->byte);
 	case IPV4:

@@ -42,9 +42,10 @@ static inline char *write_hex_digits(char *p, uint64_t v, int width)
 	return p;
 }
 
-static inline char *write_hex(char *p, uint64_t v, int width)
+/* "0x5", "0", as printf's %#x. */
+static inline char *write_hex(char *p, uint64_t v)
 {
-	return write_hex_digits(write_str(p, "0x"), v, width);
+	return write_hex_digits(v ? write_str(p, "0x") : p, v, 1);
 }
 
 static inline char *write_mac(char *p, const uint8_t mac[static 6])
@@ -70,5 +71,8 @@ static inline char *write_ipv4(char *p, const uint8_t ip[static 4])
 	}
 	return p;
 }
+
+/* As inet_ntop does it: "fe80::1", "::192.0.2.1". */
+char *write_ipv6(char *p, const uint8_t ip[static 16]);
 
 #endif
