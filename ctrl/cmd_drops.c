@@ -20,6 +20,8 @@ enum detail_kind {
 	DETAIL_EGRESS,
 	DETAIL_EGRESS_VLAN,
 	DETAIL_VLAN,
+	DETAIL_RULE,
+	DETAIL_TTL,
 	DETAIL_ETHERTYPE,
 	DETAIL_RULE,
 	DETAIL_TTL,
@@ -221,6 +223,12 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 		break;
 	case DETAIL_VLAN:
 		put_vlan(o, detail);
+		break;
+	case DETAIL_RULE:
+		snprintf(o->text, o->bytes, "rule %u", low);
+		break;
+	case DETAIL_TTL:
+		snprintf(o->text, o->bytes, "TTL %u", low);
 		break;
 	case DETAIL_ETHERTYPE:
 		snprintf(o->text, o->bytes, "ethertype 0x%04x", low);
