@@ -131,16 +131,21 @@ static void check_burst(void)
  * stays what it is. */
 static void check_old(void)
 {
+	uint64_t wanted = random_u64() & random_u64();
+	struct flow_hit old[N_OLD];
 	struct flow_view view;
 
 	flow_table_view(w.t, &view);
+	memcpy(old, w.old, sizeof(old));
+	flow_table_refresh_burst(w.t, &view, w.old_generation, w.old_key, wanted, w.old);
 	for (uint32_t i = 0; i < N_OLD; i++) {
-		struct flow_hit before = w.old[i];
+		struct flow_hit before = old[i];
 		const struct flow_rule *rule;
 
-		if (random_below(4))
+		if (!(wanted >> i & 1)) {
+			assert_memory_equal(&w.old[i], &before, sizeof(before));
 			continue;
-		flow_table_refresh(w.t, &view, w.old_generation[i], &w.old_key[i], &w.old[i]);
+		}
 		check_hit(&w.old_key[i], &w.old[i]);
 		rule = before.rule ? flow_table_get(w.t, before.rule) : NULL;
 		if (rule && flow_rule_life(rule) == before.life &&
