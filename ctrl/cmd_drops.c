@@ -23,8 +23,6 @@ enum detail_kind {
 	DETAIL_RULE,
 	DETAIL_TTL,
 	DETAIL_ETHERTYPE,
-	DETAIL_RULE,
-	DETAIL_TTL,
 	DETAIL_OFFSET,
 	DETAIL_NOT_VXLAN,
 	DETAIL_IPV4,
@@ -182,8 +180,10 @@ static void put_rule(const struct out *o, uint32_t id)
 	struct flow_spec spec;
 	struct buffer text = {0};
 
-	if (!rule)
+	if (!rule) {
+		snprintf(o->text, o->bytes, "a rule that is gone");
 		return;
+	}
 	copy_rule(t, rule, &spec);
 	rules_print_spec(&spec, &format, &text);
 	if (text.n)
@@ -223,12 +223,6 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 		break;
 	case DETAIL_VLAN:
 		put_vlan(o, detail);
-		break;
-	case DETAIL_RULE:
-		snprintf(o->text, o->bytes, "rule %u", low);
-		break;
-	case DETAIL_TTL:
-		snprintf(o->text, o->bytes, "TTL %u", low);
 		break;
 	case DETAIL_ETHERTYPE:
 		snprintf(o->text, o->bytes, "ethertype 0x%04x", low);
