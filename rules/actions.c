@@ -74,7 +74,8 @@ static bool read_push_vlan(struct draft *d, const struct action *a, const char *
 	    !scan_end_of(&d->scan, a->name, start))
 		return false;
 	if (tpid != TPID_CUSTOMER && tpid != TPID_SERVICE)
-		return scan_fail(&d->scan, start, "push_vlan: 0x%x is no tag, allowed: 0x8100, 0x88a8",
+		return scan_fail(&d->scan, start,
+				 "push_vlan: 0x%x is no tag, allowed: 0x8100, 0x88a8",
 				 (unsigned int)tpid);
 	action = append(d, at, FLOW_PUSH_VLAN);
 	if (!action)
@@ -131,22 +132,24 @@ static bool read_value(struct draft *d, const struct field *f, const char *end,
 	struct draft value;
 
 	memset(&spec, 0, offsetof(struct flow_spec, action));
-	value.scan = (struct scan){.begin = d->scan.begin, .at = d->scan.at, .end = end,
-				   .error = d->scan.error};
+	value.scan = (struct scan){
+		.begin = d->scan.begin, .at = d->scan.at, .end = end, .error = d->scan.error};
 	value.ports = d->ports;
 	value.spec = &spec;
 	value.where[field_id(f)] = d->scan.at;
 	/* Parts of a field cannot be set. */
 	for (const char *p = d->scan.at; p < end; p++)
 		if (*p == '/')
-			return scan_fail(&d->scan, p, "%s: a mask where a value is set, allowed: "
-					 "a whole value", f->name);
+			return scan_fail(&d->scan, p,
+					 "%s: a mask where a value is set, allowed: "
+					 "a whole value",
+					 f->name);
 	/* A VLAN id to set comes with 0x1000 and without. */
 	if (!(f == &fields[FIELD_VLAN_VID] ? match_number : f->read)(&value, f))
 		return false;
 	if (f == &fields[FIELD_DL_VLAN] && !(spec.key.vlan_tci & FLOW_TCI_PRESENT))
-		return scan_fail(&d->scan, d->scan.at, "%s: 65535 is out of range, allowed: 0..4095",
-				 f->name);
+		return scan_fail(&d->scan, d->scan.at,
+				 "%s: 65535 is out of range, allowed: 0..4095", f->name);
 	*key = spec.key;
 	return true;
 }
@@ -290,7 +293,8 @@ static bool read_load(struct draft *d, const struct action *a, const char *at)
 	value = (uint8_t *)&key + f->offset;
 	if (f->bytes > 4 || f->read == match_ip)
 		for (unsigned int i = 0; i < f->bytes; i++)
-			value[f->bytes - 1 - i] = (uint8_t)(i < 8 ? low >> i * 8 : high >> (i - 8) * 8);
+			value[f->bytes - 1 - i] =
+				(uint8_t)(i < 8 ? low >> i * 8 : high >> (i - 8) * 8);
 	else if (f->bytes == 4)
 		key.tun_id = (uint32_t)low;
 	else if (f->bytes == 2)
@@ -338,14 +342,17 @@ static bool read_other(struct draft *d, const char *at, size_t n)
 	if (n && *at >= '0' && *at <= '9')
 		return read_output(d, output, at);
 	if (name_is_foreign_action(word))
-		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)", word);
+		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)",
+				 word);
 	if (*at == '"' || d->ports->of_name(d->ports->arg, at, (size_t)(end - at)) != EGRESS_NONE)
 		return read_output(d, output, at);
 	near = name_near_action(word, text);
 	if (near)
 		return scan_fail(&d->scan, at, "\"%s\" is not known, did you mean %s?", word, near);
-	return scan_fail(&d->scan, at, "\"%s\" is neither an action nor a port, allowed: output:PORT, "
-			 "normal, drop, ...", word);
+	return scan_fail(&d->scan, at,
+			 "\"%s\" is neither an action nor a port, allowed: output:PORT, "
+			 "normal, drop, ...",
+			 word);
 }
 
 static bool read_action(struct draft *d)
@@ -366,7 +373,8 @@ static bool read_action(struct draft *d)
 	if (a->alone && !scan_is_end(s, p))
 		return scan_fail(s, p, "%s: takes no value", a->name);
 	if (!a->alone && !scan_take(s, ':') && !scan_take(s, '='))
-		return scan_fail(s, p, "%s: a value is missing, allowed: %s:VALUE", a->name, a->name);
+		return scan_fail(s, p, "%s: a value is missing, allowed: %s:VALUE", a->name,
+				 a->name);
 	return a->read(d, a, at);
 }
 

@@ -21,12 +21,15 @@ static bool fail_unknown(struct draft *d, const char *at, size_t n)
 
 	snprintf(word, sizeof(word), "%.*s", (int)min_of(n, sizeof(word) - 1), at);
 	if (name_is_foreign_field(word))
-		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)", word);
+		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)",
+				 word);
 	near = name_near_field(word, text);
 	if (near)
 		return scan_fail(&d->scan, at, "\"%s\" is not known, did you mean %s?", word, near);
-	return scan_fail(&d->scan, at, "\"%s\" is not known, allowed: a field to match, like in_port=1 "
-			 "or tcp, or actions=...", word);
+	return scan_fail(&d->scan, at,
+			 "\"%s\" is not known, allowed: a field to match, like in_port=1 "
+			 "or tcp, or actions=...",
+			 word);
 }
 
 static bool fail_twice(struct draft *d, const struct field *f, const char *at)
@@ -109,7 +112,8 @@ static bool read_rule(struct draft *d)
 					     "actions: rules are not selected by them, allowed: a "
 					     "match, cookie=VALUE/MASK");
 	return actions ? actions_read(d) :
-			 scan_fail(s, s->at, "actions=... is missing, allowed: actions=drop, "
+			 scan_fail(s, s->at,
+				   "actions=... is missing, allowed: actions=drop, "
 				   "actions=output:PORT, ...");
 }
 

@@ -171,8 +171,8 @@ refuses 1 "^$tmp/wrong:100000:12: " replace "$tmp/wrong"
 does 0 1 count
 
 say "wrong usage"
-for words in "" "frobnicate" "d" "add" "replace" "replace a b" "replace --strict a" "add --names ip" \
-	"dump --frobnicate" "dump --names --no-names" "count --names" "del --names all" \
+for words in "" "frobnicate" "d" "add" "replace" "replace a b" "replace --strict a" \
+	"add --names ip" "dump --frobnicate" "dump --names --no-names" "count --names" "del --names all" \
 	"count --strict" "dump all --strict"; do
 	# shellcheck disable=SC2086 # several words
 	refuses 2 . $words
