@@ -25,7 +25,9 @@ struct cli {
 	const char *noun;	/* in full */
 	const char *usage;	/* of the noun: what follows it, one form a line */
 	bool json;
+	const char *argument;	/* that the columns of the daemon's errors count in; NULL: none */
 	struct client *client;	/* client.c */
+	bool probes;		/* the same */
 };
 
 /* "culvert NOUN: ..." on stderr. CLI_FAILED. */
@@ -58,7 +60,13 @@ int client_lines(struct cli *cli, const char *method, json_t *params,
 int client_list(struct cli *cli, const char *method, json_t *params, json_t **array);
 /* The stream as it is. */
 int client_text(struct cli *cli, const char *method, json_t *params, struct buffer *text);
+/* The same, to standard output as it arrives. */
+int client_copy(struct cli *cli, const char *method, json_t *params);
 void client_close(struct cli *cli);
+
+/* upload.c: sends what @fd (called @name in complaints) has to read. CLI_DONE with *@end a new
+ * reference to what the daemon said at the end: the totals, or "error" when it refused it all. */
+int client_upload(struct cli *cli, const char *method, int fd, const char *name, json_t **end);
 
 /* Fields of objects; "" and 0 when they are not there. */
 const char *get_text(const json_t *object, const char *name);
@@ -80,6 +88,7 @@ int port_run(struct cli *cli, int argc, char **argv);
 int network_run(struct cli *cli, int argc, char **argv);
 int tunnel_run(struct cli *cli, int argc, char **argv);
 int fdb_run(struct cli *cli, int argc, char **argv);
+int flow_run(struct cli *cli, int argc, char **argv);
 int drops_run(struct cli *cli, int argc, char **argv);
 int config_run(struct cli *cli, int argc, char **argv);
 int log_run(struct cli *cli, int argc, char **argv);

@@ -10,17 +10,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/excerpt.h"
 #include "cli/protocol.h"
 #include "lib/bits.h"
 
 #define PATIENCE_S 15
 #define READ_BYTES (64 * 1024)
-
-struct client {
-	int fd;
-	struct buffer in;
-	size_t start;		/* of what is not used yet */
-};
 
 static int refused_by_mode(const struct cli *cli)
 {
@@ -113,6 +109,29 @@ static int lost(const struct cli *cli, ssize_t r)
 	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvertd");
 }
 
+/* Nothing came for PATIENCE_S, which may be right: a million rules are taking effect, or others
+ * come first. On a connection of its own the daemon answers at once. */
+static int probe(const struct cli *cli)
+{
+	struct cli other = {.socket = cli->socket, .noun = cli->noun, .probes = true};
+	json_t *result;
+	int status = client_call(&other, "log", NULL, &result);
+
+	json_decref(result);
+	client_close(&other);
+	return status;
+}
+
+/* A call on the socket failed. CLI_DONE: once more. */
+static int failed_call(const struct cli *cli)
+{
+	if (errno == EINTR)
+		return CLI_DONE;
+	if (errno == EAGAIN && !cli->probes)
+		return probe(cli);
+	return lost(cli, -1);
+}
+
 static int client_fill(struct cli *cli)
 {
 	struct client *c = cli->client;
@@ -122,18 +141,17 @@ static int client_fill(struct cli *cli)
 	c->start = 0;
 	if (!buffer_reserve(&c->in, READ_BYTES))
 		return cli_fail(cli, "out of memory");
-	do
-		r = recv(c->fd, c->in.data + c->in.n, READ_BYTES, 0);
-	while (r < 0 && errno == EINTR);
-	if (r <= 0)
+	while ((r = recv(c->fd, c->in.data + c->in.n, READ_BYTES, 0)) < 0)
+		if (failed_call(cli))
+			return CLI_FAILED;
+	if (r == 0)
 		return lost(cli, r);
 	c->in.n += (size_t)r;
 	c->in.data[c->in.n] = '\0';
 	return CLI_DONE;
 }
 
-/* The next line, without its newline, valid until the next read. */
-static int read_line(struct cli *cli, char **line)
+int client_read_line(struct cli *cli, char **line)
 {
 	struct client *c = cli->client;
 	size_t searched = 0;
@@ -156,40 +174,50 @@ static int read_line(struct cli *cli, char **line)
 	}
 }
 
-/* A daemon that hung up at once may have said why: that is read in either case. */
+int client_send(struct cli *cli, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t r = send(cli->client->fd, bytes, n, MSG_NOSIGNAL);
+
+		if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
+			break;
+		if (r < 0 && failed_call(cli))
+			return CLI_FAILED;
+		if (r > 0) {
+			bytes += r;
+			n -= (size_t)r;
+		}
+	}
+	return CLI_DONE;
+}
+
 static int send_request(struct cli *cli, const char *method, json_t *params)
 {
 	json_t *request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
 				    method, "params", params ? params : json_object());
 	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	struct buffer line = {0};
-	size_t sent = 0;
+	int status;
 
 	json_decref(request);
 	if (!text)
 		return cli_fail(cli, "an argument is not UTF-8");
 	buffer_printf(&line, "%s\n", text);
 	free(text);
-	while (sent < line.n) {
-		ssize_t r = send(cli->client->fd, line.data + sent, line.n - sent, MSG_NOSIGNAL);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
-			break;
-		if (r < 0) {
-			buffer_fini(&line);
-			return lost(cli, r);
-		}
-		sent += (size_t)r;
-	}
+	status = client_send(cli, line.data, line.n);
 	buffer_fini(&line);
-	return CLI_DONE;
+	return status;
 }
 
 static int fail_with(const struct cli *cli, const json_t *error)
 {
-	return cli_fail(cli, "%s", get_text(error, "message"));
+	const json_t *first = json_array_get(json_object_get(error, "data"), 0);
+	uint64_t column = get_int(first, "column");
+
+	cli_fail(cli, "%s", get_text(error, "message"));
+	if (cli->argument && column)
+		excerpt_print(stderr, cli->argument, column);
+	return CLI_FAILED;
 }
 
 int client_call(struct cli *cli, const char *method, json_t *params, json_t **result)
@@ -202,7 +230,7 @@ int client_call(struct cli *cli, const char *method, json_t *params, json_t **re
 		json_decref(params);
 		return CLI_FAILED;
 	}
-	if (send_request(cli, method, params) || read_line(cli, &line))
+	if (send_request(cli, method, params) || client_read_line(cli, &line))
 		return CLI_FAILED;
 	message = json_loads(line, 0, NULL);
 	error = json_object_get(message, "error");
@@ -233,7 +261,7 @@ static int read_end(struct cli *cli)
 	char *line;
 	int status;
 
-	if (read_line(cli, &line))
+	if (client_read_line(cli, &line))
 		return CLI_FAILED;
 	message = json_loads(line, 0, NULL);
 	error = json_object_get(json_object_get(message, "params"), "error");
@@ -259,7 +287,7 @@ static int read_stream(struct cli *cli, const char *method, json_t *params,
 		char *end;
 		size_t n;
 
-		if (read_line(cli, &line))
+		if (client_read_line(cli, &line))
 			return CLI_FAILED;
 		n = strtoul(line, &end, 10);
 		if (end == line || *end || n > 64 * PROTOCOL_LINE_MAX)
@@ -334,6 +362,27 @@ static int add_bytes(void *arg, const char *bytes, size_t n)
 int client_text(struct cli *cli, const char *method, json_t *params, struct buffer *text)
 {
 	return read_stream(cli, method, params, add_bytes, text);
+}
+
+static int write_bytes(void *arg, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t r = write(STDOUT_FILENO, bytes, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return cli_fail(arg, "standard output: %s", strerror(errno));
+		bytes += r;
+		n -= (size_t)r;
+	}
+	return CLI_DONE;
+}
+
+int client_copy(struct cli *cli, const char *method, json_t *params)
+{
+	fflush(stdout);
+	return read_stream(cli, method, params, write_bytes, cli);
 }
 
 const char *get_text(const json_t *object, const char *name)

@@ -31,13 +31,18 @@ static const struct noun {
 				 "add|del NETWORK MAC PORT|VTEP\n"
 				 "flush [network N | port P]",
 	 "which MAC address is where"},
+	{"flow",    flow_run,    "add RULE | -\n"
+				 "replace FILE | -\n"
+				 "del MATCH|all [--strict]\n"
+				 "dump [MATCH] [--strict] [--names | --no-names]\n"
+				 "count [MATCH] [--strict]",
+	 "rules, as in ovs-ofctl, that packets meet before they are switched"},
 	{"drops",   drops_run,   "[PORT] [SECONDS]",
 	 "every drop reason with its count and rate, and the books"},
 	{"config",  config_run,  "check FILE [--offline] | show",
 	 "is a file right? what is running?"},
 	{"log",     log_run,     "[LEVEL]",
 	 "error, warn, info or debug"},
-	{"flow",    NULL, "", ""},
 	{"capture", NULL, "", ""},
 	{"trace",   NULL, "", ""},
 	{"top",     NULL, "", ""},
@@ -47,9 +52,9 @@ static const struct noun {
 
 static const struct word noun_words[] = {
 	{"status", 0},	{"port", 1},	{"ports", 1},	 {"network", 2}, {"networks", 2},
-	{"tunnel", 3},	{"tunnels", 3}, {"fdb", 4},	 {"fdbs", 4},	 {"drops", 5},
-	{"config", 6},	{"configs", 6}, {"log", 7},	 {"logs", 7},	 {"flow", 8},
-	{"flows", 8},	{"capture", 9}, {"captures", 9}, {"trace", 10},	 {"traces", 10},
+	{"tunnel", 3},	{"tunnels", 3}, {"fdb", 4},	 {"fdbs", 4},	 {"flow", 5},
+	{"flows", 5},	{"drops", 6},	{"config", 7},	 {"configs", 7}, {"log", 8},
+	{"logs", 8},	{"capture", 9}, {"captures", 9}, {"trace", 10},	 {"traces", 10},
 	{"top", 11},	{"help", NOUN_HELP}, {0},
 };
 

@@ -69,11 +69,11 @@ static void print_ports(const json_t *s)
 static void print_tables(const json_t *s)
 {
 	const json_t *tunnels = json_object_get(s, "tunnels");
-	char fdb[FORMAT_BYTES];
+	char fdb[FORMAT_BYTES], flows[FORMAT_BYTES];
 
-	printf("fdb      %s   tunnels %" PRIu64 " ok, %" PRIu64 " bad\n",
+	printf("fdb      %s   tunnels %" PRIu64 " ok, %" PRIu64 " bad   flows %s\n",
 	       format_number(get_int(s, "fdb"), fdb), get_int(tunnels, "ok"),
-	       get_int(tunnels, "bad"));
+	       get_int(tunnels, "bad"), format_number(get_int(s, "flows"), flows));
 }
 
 static void print_traffic(const json_t *t)

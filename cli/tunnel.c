@@ -65,7 +65,7 @@ static void print_one(const json_t *t)
 {
 	char age[FORMAT_BYTES], rate[FORMAT_BYTES];
 
-	printf("vtep     %s\n", get_text(t, "vtep"));
+	printf("vtep     %s, number %" PRIu64 "\n", get_text(t, "vtep"), get_int(t, "number"));
 	printf("state    %s for %s%s%s\n", get_text(t, "state"),
 	       format_age(get_int(t, "since_s"), age), *get_text(t, "why") ? ": " : "",
 	       get_text(t, "why"));

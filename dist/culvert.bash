@@ -39,7 +39,7 @@ _culvert()
 	esac
 
 	case $noun:$last in
-	:*) words='status port network tunnel fdb drops config log help -s -n -j --version' ;;
+	:*) words='status port network tunnel fdb flow drops config log help -s -n -j --version' ;;
 	status:*) words='--check' ;;
 	port:port) words="enable disable $(_culvert_names port "${options[@]}")" ;;
 	port:enable | port:disable) words=$(_culvert_names port "${options[@]}") ;;
@@ -58,6 +58,15 @@ _culvert()
 			words='network port vtep mac'
 		fi
 		;;
+	flow:flow) words='add replace del dump count' ;;
+	flow:add) words='-' ;;
+	flow:replace)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	flow:del) words='all --strict' ;;
+	flow:dump) words='--strict --names --no-names' ;;
+	flow:count) words='--strict' ;;
 	drops:drops) words=$(_culvert_names port "${options[@]}") ;;
 	config:config) words='check show' ;;
 	config:*)

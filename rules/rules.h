@@ -25,6 +25,8 @@
  * remote VTEP's address. */
 #define RULES_TUNNEL_NUMBER0 60000
 
+#define RULES_PRIORITY 32768	/* of a rule that has none; then it is not printed */
+
 struct rules_ports {
 	/* An egress id, or EGRESS_NONE. */
 	uint16_t (*of_number)(void *arg, uint32_t number);
@@ -72,8 +74,10 @@ struct rules_reader {
 	/* For each rule. Anything but 0 stops the reader, which returns it. */
 	int (*rule)(void *arg, const struct flow_spec *spec, uint32_t line);
 	void *arg;
-	uint32_t line;
-	struct buffer rest;	/* of a line whose end has not come yet; at most RULES_LINE_MAX */
+	uint32_t line;		/* read so far */
+	bool skip;		/* the line that comes was refused as too long */
+	struct buffer rest;	/* of a line whose end has not come yet: at most RULES_LINE_MAX,
+				 * and behind an error what was left of the piece */
 };
 #define RULES_LINE_MAX 65536
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Every example in dist/examples and every YAML block of the README loads, and the README's runs
-# as it says: on a machine with its devices and its VTEP address.
+# as it says: on a machine with its devices and its VTEP address. The example of flow rules does
+# what its comments say.
 #
 #   h1 ---- eth1 |         |
 #   h2 ---- eth2 | culvert | eth3 ---- r1 192.0.2.2
@@ -32,4 +33,19 @@ vlan_host h2 100
 start_culvert <"$tmp/readme.yaml"
 expect "ping, tagged" pings h1 10.0.0.2
 expect "ping, through the tunnel" pings h2 10.0.0.3
+books
+stop_culvert
+
+say "flows.yaml"
+host srv1 10.0.0.1/24
+host srv2 10.0.0.2/24
+host probe
+cp "$top"/dist/examples/flows.* "$tmp"
+start_culvert <"$tmp/flows.yaml"
+equal "rules" "$(grep -c '^priority=' "$tmp/flows.txt")" "$(culvert flow count)"
+expect "its own address" pings srv2 10.0.0.1
+addresses srv1 e0 10.0.0.66/24
+expect_not "another address" at srv1 ping -q -c 2 -i 0.2 -W 1 -I 10.0.0.66 10.0.0.2
+expect "a rule that drops" [ "$(culvert -j flow count --strict priority=190,in_port=srv1 |
+	"$python" "$here/pick.py" "d['packets']")" -gt 0 ]
 finish

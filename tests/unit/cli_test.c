@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/excerpt.h"
 #include "cli/ranges.h"
 #include "cli/seen.h"
 #include "cli/table.h"
@@ -137,6 +138,51 @@ static void wrapped(void **state)
 				 "         end\n");
 }
 
+static void print_places(FILE *out)
+{
+	excerpt_print(out, "priority=1,ipp actions=drop", 12);
+	excerpt_print(out, "ip", 3);
+	excerpt_print(out, "ip", 99);
+	excerpt_print(out, "", 1);
+	/* Columns are bytes, and what is no text takes as many. */
+	excerpt_print(out, "in_port=M\xc3\xbcller,x", 17);
+	excerpt_print(out, "a\tb\033[2J,x", 9);
+	/* As long as fits, and one byte more: from the front, in the middle, to the end. */
+	excerpt_print(out, WORD_OF_70 "12345678", 78);
+	excerpt_print(out, WORD_OF_70 "123456789", 1);
+	excerpt_print(out, WORD_OF_70 WORD_OF_70, 71);
+	excerpt_print(out, WORD_OF_70 "123456789", 80);
+}
+
+static void places(void **state)
+{
+	check_output(print_places,
+		     "  priority=1,ipp actions=drop\n"
+		     "             ^\n"
+		     "  ip\n"
+		     "    ^\n"
+		     "  ip\n"
+		     "    ^\n"
+		     "  \n"
+		     "  ^\n"
+		     "  in_port=M\xc3\xbcller,x\n"
+		     "                 ^\n"
+		     "  a?b?[2J,x\n"
+		     "          ^\n"
+		     "  " WORD_OF_70 "12345678\n"
+		     "                                        "
+		     "                                       ^\n"
+		     "  " WORD_OF_70 "12345...\n"
+		     "  ^\n"
+		     "  ...4567890123456789012345678901234567890123456789"
+		     "01234567890123456789012345...\n"
+		     "                                         ^\n"
+		     "  ...456789012345678901234567890123456789"
+		     "012345678901234567890123456789123456789\n"
+		     "                                        "
+		     "                                        ^\n");
+}
+
 static void vlan_ranges(void **state)
 {
 	static const struct {
@@ -203,8 +249,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prefixes),    cmocka_unit_test(tables),
-		cmocka_unit_test(wrapped),     cmocka_unit_test(vlan_ranges),
-		cmocka_unit_test(seen_once),
+		cmocka_unit_test(wrapped),     cmocka_unit_test(places),
+		cmocka_unit_test(vlan_ranges), cmocka_unit_test(seen_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,8 @@ static void details(void **state)
 		{DROP_VLAN_UNMAPPED, 300, "VLAN 300"},
 		{DROP_VLAN_UNMAPPED, 0x88a8ull << 16 | 42, "service VLAN 42"},
 		{DROP_UNTAGGED, 0x0806, "ethertype 0x0806"},
+		{DROP_FLOW, 12, "rule 12"},
+		{DROP_TTL, 1, "TTL 1"},
 		{DROP_VNI_UNKNOWN, 77, "VNI 77"},
 		{DROP_VTEP_REMOTE, 10ull << 32 | 0xc0000209, "VNI 10 from 192.0.2.9"},
 		{DROP_VTEP_LOCAL, 0xc0000201, "192.0.2.1"},
