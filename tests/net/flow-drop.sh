@@ -133,9 +133,10 @@ P
 sniff h2
 mkfifo "$tmp/go"
 coproc SENDER { at h1 "$python" "$tmp/send.py" "$tmp" 2>"$tmp/send.err"; }
-dropped_before=0
+n_dropped=0
 while read -r n match other <&"${SENDER[0]}" && [ "$n" != end ]; do
 	id=$(printf '02:00:00:01:%02x' "$n")
+	rules	# what stayed would keep its counters
 	rules "priority=7,$match actions=drop" "priority=1 actions=normal"
 	echo go >&"${SENDER[1]}"
 	if [ "$other" = 1 ]; then
@@ -144,14 +145,14 @@ while read -r n match other <&"${SENDER[0]}" && [ "$n" != end ]; do
 	eventually 5 hits_are "$match" 1 ||
 		die "$match: $(hits "$match") packets: $(culvert flow dump)"
 	unheard h2 "^$id:01 >"
-	dropped_before=$((dropped_before + 1))
-	expect "dropped by name" eventually 5 dropped flow-drop $dropped_before h1
+	n_dropped=$((n_dropped + 1))
+	expect "dropped by name" eventually 5 dropped flow-drop $n_dropped h1
 	equal "the rule behind, for $match" "$other" "$(culvert flow dump |
 		sed -n 's/.*n_packets=\([0-9]*\).*priority=1 .*/\1/p')"
 done
-at_least "cases ($(cat "$tmp/send.err"))" 50 "$dropped_before"
-equal "packets dropped" $dropped_before "$(drops flow-drop)"
-say "$dropped_before fields"
+at_least "cases ($(cat "$tmp/send.err"))" 50 "$n_dropped"
+equal "packets dropped" $n_dropped "$(drops flow-drop)"
+say "$n_dropped fields"
 
 say "the highest priority decides, and with the last rule gone all is switched"
 rules "priority=5,ip actions=drop" "priority=6,ip,nw_src=10.0.0.1 actions=normal" \

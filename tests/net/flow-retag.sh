@@ -78,7 +78,7 @@ sends 1 3 pushed
 arrives 3 pushed "vlan 55.0"
 rules "in_port=h2 actions=push_vlan:0x88a8,mod_vlan_vid:55,output:h3"
 sends 2 3 outer $((200 | 2 << 13))
-arrives 3 outer "svlan 55.2 vlan 200.2"
+arrives 3 outer "svlan 55.0 vlan 200.2"
 rules "in_port=h1 actions=push_vlan:0x8100,push_vlan:0x88a8,pop_vlan,output:h3"
 sends 1 3 there-and-back
 arrives 3 there-and-back "vlan 0.0"

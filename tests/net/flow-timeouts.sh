@@ -37,7 +37,7 @@ at_least "its packets" 25 "$(hits icmp)"
 equal "the one without" 0 "$(culvert flow count udp)"
 took=$(lasts icmp)
 [ "$took" -ge 10 ] && [ "$took" -le $((40 * slow)) ] || die "idle_timeout=2 took $took tenths"
-expect "the packets go on" at h1 ping -q -c 1 -W 2 10.0.0.2
+expect "the packets go on" pings h1 10.0.0.2
 
 say "hard: with traffic it goes too, and what it dropped passes again"
 start h1 ping -q -i 0.1 10.0.0.2 >/dev/null
@@ -45,7 +45,7 @@ rules "hard_timeout=2,icmp,nw_src=10.0.0.1 actions=drop" "priority=3,tcp actions
 took=$(lasts icmp)
 [ "$took" -ge 15 ] && [ "$took" -le $((40 * slow)) ] || die "hard_timeout=2 took $took tenths"
 stop $job
-expect "ping" at h1 ping -q -c 1 -W 2 10.0.0.2
+expect "ping" pings h1 10.0.0.2
 at_least "dropped meanwhile" 10 "$(drops flow-drop h1)"
 
 say "both: the earlier one; a rule that is added again begins anew"
