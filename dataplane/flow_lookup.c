@@ -87,11 +87,17 @@ static void improve(const struct flow_table *t, const struct flow_view *view,
 {
 	const struct flow_index *index = view->index;
 	uint32_t n = index ? load_acquire(&index->n) : 0;
+	uint64_t oldest = UINT64_MAX;
 
+	for (uint64_t rest = pending; rest; rest &= rest - 1)
+		oldest = min_of(oldest, since[__builtin_ctzll(rest)]);
 	for (uint32_t i = 0; i < n && pending; i++) {
 		const struct flow_index_entry *entry = &index->entry[i];
-		uint64_t asking = who_asks(entry, since, hit, &pending);
+		uint64_t asking;
 
+		if (load_relaxed(&entry->changed) <= oldest)
+			continue;
+		asking = who_asks(entry, since, hit, &pending);
 		if (asking)
 			ask(t, entry->subtable, view->version, key, asking, hit);
 	}
@@ -119,14 +125,27 @@ static bool is_there(const struct flow_table *t, const struct flow_view *view,
 	       flow_rule_in(rule, view->version);
 }
 
-void flow_table_refresh(const struct flow_table *t, const struct flow_view *view,
-			uint64_t generation, const struct flow_key *key, struct flow_hit *hit)
+void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view *view,
+			      const uint64_t *generation, const struct flow_key *key,
+			      uint64_t wanted, struct flow_hit *hit)
 {
-	if (!is_there(t, view, hit)) {
-		*hit = nothing;
-		generation = 0;
-	} else if (!view->index || load_relaxed(&view->index->changed) <= generation) {
-		return;
+	uint64_t changed = view->index ? load_relaxed(&view->index->changed) : 0, pending = 0;
+	uint64_t since[BURST_MAX];
+
+	for (uint64_t rest = wanted; rest; rest &= rest - 1)
+		if (hit[__builtin_ctzll(rest)].rule)
+			__builtin_prefetch(flow_rule_at(t, hit[__builtin_ctzll(rest)].rule));
+	for (uint64_t rest = wanted; rest; rest &= rest - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(rest);
+
+		since[i] = generation[i];
+		if (!is_there(t, view, &hit[i])) {
+			hit[i] = nothing;
+			since[i] = 0;
+		}
+		if (since[i] < changed)
+			pending |= 1ull << i;
 	}
-	improve(t, view, key, 1, &generation, hit);
+	if (pending)
+		improve(t, view, key, pending, since, hit);
 }

@@ -188,11 +188,19 @@ struct flow_hit {
 void flow_table_lookup_burst(const struct flow_table *t, const struct flow_view *view,
 			     const struct flow_key *key, uint64_t wanted, struct flow_hit *hit);
 
-/* Brings @hit, which was right for @key at @generation, up to date with @view: a look at its rule,
- * and at those subtables only that had rules added since and could beat it. Cheap when no subtable
- * had. */
-void flow_table_refresh(const struct flow_table *t, const struct flow_view *view,
-			uint64_t generation, const struct flow_key *key, struct flow_hit *hit);
+/* Brings hit[i], which was right for key[i] at generation[i], up to date with @view, for each bit i
+ * of @wanted: a look at its rule, and at those subtables only that had rules added since and could
+ * beat it. */
+void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view *view,
+			      const uint64_t *generation, const struct flow_key *key,
+			      uint64_t wanted, struct flow_hit *hit);
+
+static inline void flow_table_refresh(const struct flow_table *t, const struct flow_view *view,
+				      uint64_t generation, const struct flow_key *key,
+				      struct flow_hit *hit)
+{
+	flow_table_refresh_burst(t, view, &generation, key, 1, hit);
+}
 
 /* The list with this id: of a hit, or of a packet in the same burst. Never NULL. */
 const struct flow_actions *flow_table_actions(const struct flow_table *t, uint32_t id);
