@@ -235,7 +235,8 @@ static void lookups(void)
 	struct flow_hit *hit = calloc(n_bursts, BURST_MAX * sizeof(*hit));
 	uint64_t *cycles = calloc(n_bursts, sizeof(*cycles));
 	struct flow_spec spec;
-	struct flow_view view, old;
+	struct flow_view view;
+	uint64_t since[BURST_MAX];
 
 	if (!key || !hit || !cycles)
 		die("no memory");
@@ -259,7 +260,9 @@ static void lookups(void)
 		if (!hit[i].rule)
 			die("a packet went astray");
 	for (int added = 0; added < 2; added++) {
-		flow_table_view(table, &old);
+		flow_table_view(table, &view);
+		for (uint32_t i = 0; i < BURST_MAX; i++)
+			since[i] = view.generation;
 		for (uint32_t i = 0; added && i < n_masks; i++) {
 			make_spec(i, 5, &spec);
 			flow_table_add(table, &spec, 0);
@@ -268,8 +271,8 @@ static void lookups(void)
 		for (uint32_t b = 0; b < n_bursts; b++) {
 			uint64_t t = __rdtsc();
 
-			for (uint32_t i = b * BURST_MAX; i < (b + 1) * BURST_MAX; i++)
-				flow_table_refresh(table, &view, old.generation, &key[i], &hit[i]);
+			flow_table_refresh_burst(table, &view, since, key + b * BURST_MAX,
+						 UINT64_MAX, hit + b * BURST_MAX);
 			cycles[b] = __rdtsc() - t;
 		}
 		print_cycles(added ? "changed" : "refresh", cycles, n_bursts);

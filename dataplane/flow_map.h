@@ -71,6 +71,13 @@ static inline struct flow_leaf *flow_map_leaf(const struct flow_map *map, uint32
 	return rcu_dereference(d->leaf[((uint64_t)tag << d->depth) >> 32]);
 }
 
+static inline void flow_map_prefetch(const struct flow_map *map, uint32_t tag)
+{
+	const struct flow_leaf *leaf = flow_map_leaf(map, tag);
+
+	__builtin_prefetch(&leaf->bucket[tag & leaf->mask]);
+}
+
 /* The slot with @tag whose id satisfies @is, or NULL. *@id: what was in it, or 0. */
 static inline uint64_t *flow_leaf_find(struct flow_leaf *leaf, uint32_t tag,
 				       bool (*is)(const void *arg, uint32_t id), const void *arg,

@@ -215,6 +215,22 @@ no_subtable:
 	return err;
 }
 
+static uint32_t tag_of(const struct flow_table *t, const struct flow_subtable *sub,
+		       const struct flow_rule *rule, struct flow_key *key)
+{
+	flow_rule_key(t, rule, key);
+	return flow_subtable_tag(sub, key, t->subtables.seed);
+}
+
+void flow_table_prefetch(const struct flow_table *t, uint32_t id)
+{
+	const struct flow_rule *rule = flow_rule_at(t, id);
+	const struct flow_subtable *sub = t->subtables.by_number[rule->subtable];
+	struct flow_key key;
+
+	flow_map_prefetch(&sub->map, tag_of(t, sub, rule, &key));
+}
+
 static void unlink_rule(struct flow_table *t, struct flow_subtable *sub, uint32_t id)
 {
 	struct flow_rule *rule = flow_rule_at(t, id), *above;
@@ -223,9 +239,8 @@ static void unlink_rule(struct flow_table *t, struct flow_subtable *sub, uint32_
 	uint32_t head;
 	uint64_t *slot;
 
-	flow_rule_key(t, rule, &key);
-	slot = flow_map_find(&sub->map, flow_subtable_tag(sub, &key, t->subtables.seed),
-			     flow_is_wanted, &wanted, &head);
+	slot = flow_map_find(&sub->map, tag_of(t, sub, rule, &key), flow_is_wanted, &wanted,
+			     &head);
 	if (head == id) {
 		if (rule->lower)
 			flow_map_replace(slot, rule->lower);
