@@ -217,7 +217,7 @@ static const uint32_t *words_of(const struct flow_key *key)
 	for (uint64_t i, left_ = (bits); \
 	     left_ && (i = (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
 
-/* Right when there was nothing yet. */
+/* Right for any key at generation 0. */
 static const struct flow_hit nothing = {FLOW_NONE, 0, FLOW_LIST_NORMAL, 0};
 
 /* What the cache knows: hit[i], right at generation[i]. Returns the bits of those that are not of
