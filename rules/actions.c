@@ -382,7 +382,6 @@ bool actions_read(struct draft *d)
 {
 	struct scan *s = &d->scan;
 
-	d->given = field_given(d->spec);
 	for (scan_skip_separators(s); s->at < s->end && *s->at != '#'; scan_skip_separators(s))
 		if (!read_action(d))
 			return false;
