@@ -214,9 +214,7 @@ static bool read_set_field(struct draft *d, const struct action *a, const char *
 		return false;
 	end = scan_word_end(&d->scan, arrow);
 	f = find_target(d, arrow + 2, (size_t)(end - arrow - 2));
-	if (!f)
-		return false;
-	if (!read_value(d, f, arrow, &key))
+	if (!f || !read_value(d, f, arrow, &key))
 		return false;
 	d->scan.at = end;
 	return set(d, f, &key, at);
@@ -306,16 +304,16 @@ static bool read_load(struct draft *d, const struct action *a, const char *at)
 
 static const struct action actions[ACTIONS] = {
 	[ACTION_DROP] = {"drop", read_drop, .alone = true},
-	[ACTION_OUTPUT] = {"output", read_output},
+	[ACTION_OUTPUT] = {.name = "output", .read = read_output},
 	[ACTION_NORMAL] = {"normal", read_plain, .type = FLOW_NORMAL, .alone = true},
 	[ACTION_FLOOD] = {"flood", read_plain, .type = FLOW_FLOOD, .alone = true},
 	[ACTION_ALL] = {"all", read_plain, .type = FLOW_ALL, .alone = true},
 	[ACTION_IN_PORT] = {"in_port", read_plain, .type = FLOW_IN_PORT, .alone = true},
-	[ACTION_PUSH_VLAN] = {"push_vlan", read_push_vlan},
+	[ACTION_PUSH_VLAN] = {.name = "push_vlan", .read = read_push_vlan},
 	[ACTION_POP_VLAN] = {"pop_vlan", read_plain, .type = FLOW_POP_VLAN, .alone = true},
 	[ACTION_DEC_TTL] = {"dec_ttl", read_plain, .type = FLOW_DEC_TTL, .alone = true},
-	[ACTION_SET_FIELD] = {"set_field", read_set_field},
-	[ACTION_LOAD] = {"load", read_load},
+	[ACTION_SET_FIELD] = {.name = "set_field", .read = read_set_field},
+	[ACTION_LOAD] = {.name = "load", .read = read_load},
 	[ACTION_MOD_VLAN_VID] = {"mod_vlan_vid", read_mod, .field = FIELD_DL_VLAN},
 	[ACTION_MOD_VLAN_PCP] = {"mod_vlan_pcp", read_mod, .field = FIELD_DL_VLAN_PCP},
 	[ACTION_SET_TUNNEL] = {"set_tunnel", read_mod, .field = FIELD_TUN_ID},
@@ -382,7 +380,6 @@ bool actions_read(struct draft *d)
 {
 	struct scan *s = &d->scan;
 
-	d->given = field_given(d->spec);
 	for (scan_skip_separators(s); s->at < s->end && *s->at != '#'; scan_skip_separators(s))
 		if (!read_action(d))
 			return false;

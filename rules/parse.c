@@ -47,7 +47,7 @@ static bool read_field(struct draft *d, bool *actions)
 	uint64_t bit;
 	int id;
 
-	while (p < s->end && *p != '=' && !scan_is_separator(*p) && *p != '#')
+	while (!scan_is_end(s, p) && *p != '=')
 		p++;
 	id = name_field(at, (size_t)(p - at), s->end);
 	if (unlikely(id < 0))
@@ -74,22 +74,23 @@ static bool read_field(struct draft *d, bool *actions)
 /* Every field that is matched has beside it what it needs. */
 static bool check_needs(struct draft *d)
 {
-	uint32_t given = field_given(d->spec);
 	const struct field *worst = NULL;
+	const char *at;
 	char text[128];
 
 	for (uint64_t left = d->seen; left; left &= left - 1) {
 		const struct field *f = &fields[__builtin_ctzll(left)];
 
-		if (f->needs && !(given & (f->needs | f->also)) &&
+		if (f->needs && !(d->given & (f->needs | f->also)) &&
 		    (!worst || d->where[field_id(f)] < d->where[field_id(worst)]))
 			worst = f;
 	}
 	if (likely(!worst))
 		return true;
+	at = d->where[field_id(worst)];
 	field_needs_text(worst->needs | worst->also, text, sizeof(text));
-	return scan_fail(&d->scan, d->where[field_id(worst)], "%s needs %s in the same rule",
-			 worst->name, text);
+	return scan_fail(&d->scan, at, "%.*s needs %s in the same rule",
+			 (int)((const char *)memchr(at, '=', NAME_BYTES + 1) - at), at, text);
 }
 
 static bool read_rule(struct draft *d)
@@ -105,6 +106,7 @@ static bool read_rule(struct draft *d)
 	     scan_skip_separators(s))
 		if (!read_field(d, &actions))
 			return false;
+	d->given = field_given(d->spec);
 	if (!check_needs(d))
 		return false;
 	if (d->selector)

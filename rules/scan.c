@@ -12,6 +12,11 @@
 /* How much of a wrong word is shown. */
 #define SHOWN 40
 
+const uint8_t scan_kinds[256] = {
+	[' '] = SCAN_BLANK,   ['\t'] = SCAN_BLANK,  ['\r'] = SCAN_BLANK, ['\n'] = SCAN_BLANK,
+	[','] = SCAN_COMMA,   ['#'] = SCAN_COMMENT,
+};
+
 bool scan_fail(struct scan *s, const char *word, const char *fmt, ...)
 {
 	va_list ap;

@@ -232,6 +232,8 @@ static const struct {
 	{"ip,actions=set_field:1.2.3.4/8->ip_src", 29, "a mask where a value is set"},
 	{"ip,actions=load:1->NXM_OF_IP_SRC[0..7]", 33, "part of nw_src"},
 	{"ip,actions=load:0x100000000->NXM_OF_IP_SRC[]", 17, "too large, allowed: 0..0xffffffff"},
+	{"icmp,actions=load:256->NXM_OF_ICMP_TYPE[]", 19, "too large, allowed: 0..0xff"},
+	{"icmp,actions=set_field:256->icmp_type", 24, "0..255"},
 	{"ip,actions=load:4->NXM_NX_IP_ECN[]", 17, "too large, allowed: 0..0x3"},
 	{"ipv6,actions=load:1->NXM_NX_IPV6_SRC[0..63],1", 44, "half of ipv6_src"},
 	{"ipv6,actions=load:1->NXM_NX_IPV6_SRC[]", 37, "part of ipv6_src"},
