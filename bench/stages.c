@@ -10,9 +10,8 @@
  * -o: rules say output, not normal. -c: another thread adds and removes rules of the last mask
  * meanwhile; give it a core of its own (taskset -c 0,1).
  *
- * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take
- * three each. Of all bursts the median counts. Both so that neighbours on the machine disturb
- * little.
+ * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
+ * counts. Both so that neighbours on the machine disturb little.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "bench/scale.h"
 #include "dataplane/flow_cache.h"
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
@@ -31,7 +31,6 @@
 #define N_FRAMES 1024
 #define N_BURSTS 20000
 #define FRAME_LEN 64
-#define SCALE_CHAIN 300
 
 #define N_CHANGED 10000		/* rules that come and go with -c */
 
@@ -206,21 +205,12 @@ static void hash_all(void)
 		packet_hash(&lane, &burst.packet[i]);
 }
 
-/* SCALE_CHAIN multiplications, each waiting for the one before. */
-static void scale(void)
-{
-	uint64_t x = 3;
-
-	for (int i = 0; i < SCALE_CHAIN; i++)
-		__asm__ volatile("imul %0, %0" : "+r"(x));
-}
-
 static void run_burst(uint32_t cycles[N_STEPS])
 {
 	uint64_t t[N_STEPS + 1];
 
 	t[SCALE] = __rdtsc();
-	scale();
+	scale_chain();
 	t[PARSE] = __rdtsc();
 	parse(&lane, &burst);
 	t[CLASSIFY] = __rdtsc();
@@ -309,7 +299,7 @@ static void run(uint32_t cycles[N_BURSTS][N_STEPS])
 
 static void print(const uint32_t cycles[N_BURSTS][N_STEPS])
 {
-	double core_per_tsc = 3.0 * SCALE_CHAIN / BURST_MAX / median_of(cycles, SCALE), sum = 0;
+	double core_per_tsc = (double)SCALE_CYCLES / BURST_MAX / median_of(cycles, SCALE), sum = 0;
 
 	printf("%-10s %6.2f\n", "core / TSC", core_per_tsc);
 	for (int i = PARSE; i < N_STEPS; i++) {

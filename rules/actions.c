@@ -71,7 +71,7 @@ static bool read_push_vlan(struct draft *d, const struct action *a, const char *
 	uint64_t tpid;
 
 	if (!scan_number(&d->scan, a->name, UINT16_MAX, &tpid) ||
-		!scan_end_of(&d->scan, a->name, start))
+	    !scan_end_of(&d->scan, a->name, start))
 		return false;
 	if (tpid != TPID_CUSTOMER && tpid != TPID_SERVICE)
 		return scan_fail(&d->scan, start,
@@ -237,7 +237,7 @@ static const struct field *read_load_part(struct draft *d, uint64_t *value, cons
 	end = scan_word_end(s, arrow);
 	bracket = memchr(arrow, '[', (size_t)(end - arrow));
 	if (!scan_number(&number, "load", UINT64_MAX, value) ||
-		!scan_end_of(&number, "load", s->at))
+	    !scan_end_of(&number, "load", s->at))
 		return NULL;
 	if (!bracket)
 		bracket = end;

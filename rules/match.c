@@ -119,7 +119,7 @@ bool match_vid(struct draft *d, const struct field *f)
 	if (!match_number(d, f))
 		return false;
 	if (d->spec->mask.vlan_tci & FLOW_TCI_PRESENT &&
-		!(d->spec->key.vlan_tci & FLOW_TCI_PRESENT) && d->spec->key.vlan_tci & 0xfff)
+	    !(d->spec->key.vlan_tci & FLOW_TCI_PRESENT) && d->spec->key.vlan_tci & 0xfff)
 		return scan_fail(&d->scan, start,
 				 "%s: a VLAN id without 0x1000 matches nothing, "
 				 "allowed: 0x%x, or dl_vlan=%u",
@@ -217,7 +217,7 @@ static bool read_flag_name(struct draft *d, const struct field *f, uint32_t *bit
 		p++;
 	for (uint32_t i = 0; i < MATCH_TCP_FLAGS; i++) {
 		if (strlen(match_tcp_flag[i]) == (size_t)(p - start) &&
-			memcmp(match_tcp_flag[i], start, (size_t)(p - start)) == 0) {
+		    memcmp(match_tcp_flag[i], start, (size_t)(p - start)) == 0) {
 			*bit = 1u << i;
 			d->scan.at = p;
 			return true;
@@ -322,7 +322,7 @@ bool match_in_port(struct draft *d, const struct field *f)
 bool match_word(struct draft *d, const struct field *f)
 {
 	if (!put(d, &fields[FIELD_DL_TYPE], f->dl_type, 0xffff) ||
-		(f->nw_proto && !put(d, &fields[FIELD_NW_PROTO], f->nw_proto, 0xff)))
+	    (f->nw_proto && !put(d, &fields[FIELD_NW_PROTO], f->nw_proto, 0xff)))
 		return contradicts(d, f);
 	return true;
 }

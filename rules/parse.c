@@ -82,7 +82,7 @@ static bool check_needs(struct draft *d)
 		const struct field *f = &fields[__builtin_ctzll(left)];
 
 		if (f->needs && !(given & (f->needs | f->also)) &&
-			(!worst || d->where[field_id(f)] < d->where[field_id(worst)]))
+		    (!worst || d->where[field_id(f)] < d->where[field_id(worst)]))
 			worst = f;
 	}
 	if (likely(!worst))
@@ -111,8 +111,8 @@ static bool read_rule(struct draft *d)
 		return !actions || scan_fail(s, d->where[FIELD_ACTIONS],
 					     "actions: rules are not selected by them, allowed: a "
 					     "match, cookie=VALUE/MASK");
-	return actions ? actions_read(d)
-		       : scan_fail(s, s->at,
+	return actions ? actions_read(d) :
+			 scan_fail(s, s->at,
 				   "actions=... is missing, allowed: actions=drop, "
 				   "actions=output:PORT, ...");
 }

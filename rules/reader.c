@@ -86,6 +86,8 @@ int rules_reader_feed(struct rules_reader *reader, const char *text, size_t n,
 	size_t used;
 	int r;
 
+	if (n == 0 && rest->n == 0)
+		return 0;
 	if (rest->n) {
 		buffer_add(rest, text, n);
 		if (rest->failed)

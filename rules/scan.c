@@ -36,8 +36,8 @@ static bool fail_value(struct scan *s, const char *what, const char *value, cons
 {
 	size_t n = (size_t)(scan_word_end(s, value) - value);
 
-	return n == 0 ? scan_fail(s, value, "%s: a value is missing, allowed: %s", what, wanted)
-		      : scan_fail(s, value, "%s: \"%.*s\" is not allowed here, allowed: %s", what,
+	return n == 0 ? scan_fail(s, value, "%s: a value is missing, allowed: %s", what, wanted) :
+			scan_fail(s, value, "%s: \"%.*s\" is not allowed here, allowed: %s", what,
 				  (int)min_of(n, (size_t)SHOWN), value, wanted);
 }
 

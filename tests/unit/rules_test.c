@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text of flow rules: tables of what is understood and what is refused, random rules printed and
- * read back, readers fed in pieces, and rules of a real table. tests/rules/ovs-ofctl.py compares
- * with Open vSwitch.
+ * The text of flow rules: tables of what is understood and what is refused, random rules printed
+ * and read back, readers fed in pieces, and rules of a real table. tests/rules/ovs-ofctl.py
+ * compares with Open vSwitch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,8 +70,7 @@ static const struct {
 	{"ipv6,ipv6_src=::1.2.3.4,actions=drop", "ipv6,ipv6_src=::1.2.3.4 actions=drop"},
 	{"ipv6,ipv6_src=1::5/ff::f,actions=drop", "ipv6,ipv6_src=1::5/ff::f actions=drop"},
 	{"arp,nw_src=1.2.3.4,nw_proto=2,actions=drop", "arp,arp_spa=1.2.3.4,arp_op=2 actions=drop"},
-	{"rarp,arp_sha=0:0:0:0:0:5,actions=drop",
-	 "rarp,arp_sha=00:00:00:00:00:05 actions=drop"},
+	{"rarp,arp_sha=0:0:0:0:0:5,actions=drop", "rarp,arp_sha=00:00:00:00:00:05 actions=drop"},
 	{"icmp6,nd_target=fe80::/64,icmpv6_type=135,actions=drop",
 	 "icmp6,icmp_type=135,nd_target=fe80::/64 actions=drop"},
 	{"tcp,tcp_flags=+ack-syn,actions=drop", "tcp,tcp_flags=-syn+ack actions=drop"},
@@ -101,8 +100,7 @@ static const struct {
 	 "ip actions=mod_nw_tos:184,mod_nw_tos:8,mod_nw_ecn:2"},
 	{"icmp6,actions=set_field:1->icmpv6_type,set_field:2->icmp_code",
 	 "icmp6 actions=set_field:1->icmpv6_type,set_field:2->icmpv6_code"},
-	{"ipv6,actions=set_field:fe80::1->ipv6_src",
-	 "ipv6 actions=set_field:fe80::1->ipv6_src"},
+	{"ipv6,actions=set_field:fe80::1->ipv6_src", "ipv6 actions=set_field:fe80::1->ipv6_src"},
 	{"ipv6,actions=load:0x1->NXM_NX_IPV6_DST[0..63],load:0xfe80000000000000->NXM_NX_IPV6_DST["
 	 "64..127]",
 	 "ipv6 actions=set_field:fe80::1->ipv6_dst"},
@@ -115,7 +113,8 @@ static const struct {
 	{"actions=load:7->NXM_NX_TUN_ID[],set_tunnel64:8", "actions=set_tunnel:0x7,set_tunnel:0x8"},
 	/* dumps */
 	{" cookie=0x55, duration=2.031s, table=0, n_packets=7, n_bytes=98, idle_timeout=10, "
-	 "hard_timeout=7, idle_age=1, hard_age=2, importance=3, reset_counts priority=10,tcp,tun_id=0x5,"
+	 "hard_timeout=7, idle_age=1, hard_age=2, importance=3, reset_counts "
+	 "priority=10,tcp,tun_id=0x5,"
 	 "in_port=p1 actions=output:p2",
 	 "priority=10,tcp,tun_id=0x5,in_port=1 actions=output:2"},
 	{" cookie=0x0, duration=2.1s, table=0, n_packets=0, n_bytes=0, priority=0 actions=NORMAL\r",
@@ -145,13 +144,15 @@ static const struct {
 	{"", 1, "actions=... is missing"},
 	{"ip", 3, "actions=... is missing"},
 	{"ip,actions", 11, "a value is missing, allowed: actions=VALUE"},
-	{"tp_dst=80,actions=drop", 1, "tp_dst needs tcp, tcp6, udp, udp6, sctp, sctp6, icmp or icmp6 in"},
+	{"tp_dst=80,actions=drop", 1,
+	 "tp_dst needs tcp, tcp6, udp, udp6, sctp, sctp6, icmp or icmp6 in"},
 	{"ip,tp_dst=80,nw_src=1.2.3.4,actions=drop", 4, "tp_dst needs"},
 	{"nw_src=1.2.3.4,actions=drop", 1, "nw_src needs ip, arp or rarp"},
 	{"ipv6,nw_src=1.2.3.4,actions=drop", 6, "nw_src needs"},
 	{"tcp,ipv6_src=::1,actions=drop", 5, "ipv6_src needs ipv6"},
 	{"tcp,udp_dst=1,actions=drop", 5, "udp_dst needs udp or udp6"},
-	{"icmp6,nd_target=::1,actions=drop", 7, "icmp6 with icmp_type=135 or icmp6 with icmp_type=136"},
+	{"icmp6,nd_target=::1,actions=drop", 7,
+	 "icmp6 with icmp_type=135 or icmp6 with icmp_type=136"},
 	{"dl_type=0x88cc,nw_tos=4,actions=drop", 16, "nw_tos needs ip or ipv6"},
 	{"tcp,udp,actions=drop", 5, "udp: contradicts"},
 	{"ip,ipv6,actions=drop", 4, "ipv6: contradicts"},
@@ -223,7 +224,8 @@ static const struct {
 	{"arp,actions=set_field:1.2.3.4->ip_src", 32, "ip_src needs ip in the same rule"},
 	{"icmp,actions=set_field:1->tp_src", 27, "tp_src needs tcp"},
 	{"actions=set_field:5->vlan_vid", 22, "vlan_vid needs dl_vlan or push_vlan"},
-	{"dl_vlan=1,actions=pop_vlan,set_field:5->vlan_vid", 41, "vlan_vid needs dl_vlan or push_vlan"},
+	{"dl_vlan=1,actions=pop_vlan,set_field:5->vlan_vid", 41,
+	 "vlan_vid needs dl_vlan or push_vlan"},
 	{"ip,actions=set_field:1.2.3.4", 22, "no \"->\""},
 	{"ip,actions=set_field:1.2.3.4->", 31, "cannot be set"},
 	{"ip,actions=set_field:6->nw_proto", 25, "\"nw_proto\" cannot be set"},
@@ -304,8 +306,8 @@ static void random_vlan(struct flow_spec *s)
 {
 	static const uint16_t masks[] = {0, 0xffff, 0x1fff, 0x1000, 0xf000, 0xffff};
 
-	s->mask.vlan_tci = random_below(4) ? masks[random_below(ARRAY_SIZE(masks))] :
-					     random_mask16();
+	s->mask.vlan_tci =
+		random_below(4) ? masks[random_below(ARRAY_SIZE(masks))] : random_mask16();
 	s->key.vlan_tci = (uint16_t)random_u64();
 }
 
@@ -351,9 +353,12 @@ static void random_match(struct flow_spec *s)
 
 	random_bytes(key, sizeof(s->key));
 	s->mask.in_port = random_below(2) ? 0xffff : 0;
-	s->key.in_port = (uint16_t)(random_below(5) ? 1 + random_below(TEST_PORTS) : EGRESS_TUNNEL0);
+	s->key.in_port =
+		(uint16_t)(random_below(5) ? 1 + random_below(TEST_PORTS) : EGRESS_TUNNEL0);
 	random_vlan(s);
-	s->mask.tun_id = random_below(3) == 0 ? 0xffffff : random_below(2) ? random_below(1 << 24) : 0;
+	s->mask.tun_id = random_below(3) == 0 ? 0xffffff :
+			 random_below(2)      ? random_below(1 << 24) :
+						0;
 	random_mask(s->mask.dl_src, 6);
 	random_mask(s->mask.dl_dst, 6);
 	if (type) {
@@ -482,7 +487,7 @@ static void test_names(void **state)
 static const struct {
 	const char *text;
 	bool strict;
-	uint32_t column;	/* 0: good */
+	uint32_t column;  /* 0: good */
 	const char *what;	/* the match printed, or a part of the refusal */
 } selectors[] = {
 	{"", false, 0, "actions=drop"},
@@ -515,8 +520,8 @@ static void test_selectors(void **state)
 		assert_int_equal(error.column, selectors[i].column);
 		assert_non_null(strstr(error.why, selectors[i].what));
 	}
-	assert_true(rules_parse_selector(&test_ports, "cookie=0xab/0xf", 15, false, &selector,
-					 &error));
+	assert_true(
+		rules_parse_selector(&test_ports, "cookie=0xab/0xf", 15, false, &selector, &error));
 	assert_int_equal(selector.cookie, 0xb);
 	assert_int_equal(selector.cookie_mask, 0xf);
 }
@@ -549,7 +554,8 @@ static void read_in_pieces(const char *text, size_t n, size_t piece, struct buff
 
 	rules_reader_init(&reader, &test_ports, note_rule, notes);
 	for (size_t at = 0; at < n; at += piece)
-		note_errors(&reader, rules_reader_feed(&reader, text + at, min_of(piece, n - at), &error),
+		note_errors(&reader,
+			    rules_reader_feed(&reader, text + at, min_of(piece, n - at), &error),
 			    notes, &error);
 	note_errors(&reader, rules_reader_end(&reader, &error), notes, &error);
 	rules_reader_fini(&reader);
@@ -557,23 +563,25 @@ static void read_in_pieces(const char *text, size_t n, size_t piece, struct buff
 
 static void test_pieces(void **state)
 {
-	static const char text[] = "# comment\n"
-				   "\n"
-				   "NXST_FLOW reply (xid=0x4):\n"
-				   " cookie=0x0, duration=1s, table=0, tcp,tp_dst=80 actions=output:2\r\n"
-				   "OFPST_FLOW reply (OF1.3) (xid=0x2):\n"
-				   "  \t \n"
-				   "ip actions=1 # one\n"
-				   "ip,bad actions=1\n"
-				   "   # nothing\n"
-				   "tp_src=1 actions=1\n"
-				   "arp actions=3";
+	static const char text[] =
+		"# comment\n"
+		"\n"
+		"NXST_FLOW reply (xid=0x4):\n"
+		" cookie=0x0, duration=1s, table=0, tcp,tp_dst=80 actions=output:2\r\n"
+		"OFPST_FLOW reply (OF1.3) (xid=0x2):\n"
+		"  \t \n"
+		"ip actions=1 # one\n"
+		"ip,bad actions=1\n"
+		"   # nothing\n"
+		"tp_src=1 actions=1\n"
+		"arp actions=3";
 	static const char wanted[] =
 		"4: tcp,tp_dst=80 actions=output:2\n"
 		"7: ip actions=output:1\n"
 		"8:4: \"bad\" is not known, allowed: a field to match, like in_port=1 or tcp, or "
 		"actions=...\n"
-		"10:1: tp_src needs tcp, tcp6, udp, udp6, sctp, sctp6, icmp or icmp6 in the same rule\n"
+		"10:1: tp_src needs tcp, tcp6, udp, udp6, sctp, sctp6, icmp or icmp6 in the same "
+		"rule\n"
 		"11: arp actions=output:3\n";
 
 	for (size_t piece = 1; piece <= sizeof(text); piece++) {
@@ -599,9 +607,10 @@ static void test_long_line(void **state)
 		struct buffer notes = {0};
 
 		read_in_pieces(text.data, text.n, pieces[i], &notes);
-		assert_string_equal(notes.data, "1: ip actions=output:1\n"
-						"2:65537: the line is too long, allowed: 65536 bytes\n"
-						"3: arp actions=output:3\n");
+		assert_string_equal(notes.data,
+				    "1: ip actions=output:1\n"
+				    "2:65537: the line is too long, allowed: 65536 bytes\n"
+				    "3: arp actions=output:3\n");
 		buffer_fini(&notes);
 	}
 	buffer_fini(&text);
@@ -627,7 +636,8 @@ static void test_a_rule_may_stop_the_reader(void **state)
 /* What ovs-ofctl dump-flows said of an Open vSwitch 3.1, with OpenFlow 1.0 and with 1.3. */
 static void test_dumps_of_open_vswitch(void **state)
 {
-	static const char *const files[] = {"/tests/rules/dump-1.0.txt", "/tests/rules/dump-1.3.txt"};
+	static const char *const files[] = {"/tests/rules/dump-1.0.txt",
+					    "/tests/rules/dump-1.3.txt"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char path[4096], text[16384];
@@ -672,8 +682,9 @@ static const struct flow_rule *the_rule(struct flow_table *t)
 
 static void test_rules_of_a_table(void **state)
 {
-	static const char text[] = "cookie=0x55,idle_timeout=10,hard_timeout=7,priority=9,in_port=1,tcp,"
-				   "actions=mod_tp_dst:8080,p2";
+	static const char text[] =
+		"cookie=0x55,idle_timeout=10,hard_timeout=7,priority=9,in_port=1,tcp,"
+		"actions=mod_tp_dst:8080,p2";
 	const uint64_t second = 1000000000;
 	struct flow_table *t = table_with(text, 5 * second);
 	const struct flow_rule *rule = the_rule(t);
@@ -713,8 +724,9 @@ static void test_rules_of_a_table(void **state)
 	buffer_reset(&out, SIZE_MAX);
 	format.stats = format.names = false;
 	rules_print(t, rule, &format, &out);
-	assert_string_equal(out.data, " cookie=0x55, idle_timeout=10, hard_timeout=7, "
-				      "priority=9,tcp,in_port=1 actions=mod_tp_dst:8080,output:2\n");
+	assert_string_equal(out.data,
+			    " cookie=0x55, idle_timeout=10, hard_timeout=7, "
+			    "priority=9,tcp,in_port=1 actions=mod_tp_dst:8080,output:2\n");
 	buffer_fini(&out);
 	flow_table_destroy(t);
 }
