@@ -127,14 +127,19 @@ void flow_spot_find(const struct flow_table *t, struct flow_subtable *sub,
 	}
 }
 
-static void free_left(struct flow_table *t, uint32_t n)
+/* False: these were the last, for now. */
+static bool free_left(struct flow_table *t, uint32_t n)
 {
 	uint32_t id;
 
-	while (n-- && (id = flow_slots_left(&t->slots))) {
+	for (; n; n--) {
+		id = flow_slots_left(&t->slots);
+		if (!id)
+			return false;
 		flow_lists_put(&t->lists, flow_rule_at(t, id)->actions);
 		flow_slots_free(&t->slots, id);
 	}
+	return true;
 }
 
 static void write_rule(struct flow_rule *rule, const struct flow_subtable *sub,
@@ -310,10 +315,12 @@ void flow_table_remove(struct flow_table *t, uint32_t id)
 	advance(t, NULL);
 }
 
-void flow_table_tidy(struct flow_table *t)
+bool flow_table_tidy(struct flow_table *t)
 {
-	free_left(t, TIDY_RULES);
+	bool more = free_left(t, TIDY_RULES);
+
 	flow_subtables_tidy(&t->subtables);
+	return more;
 }
 
 const struct flow_rule *flow_table_find(const struct flow_table *t, const struct flow_spec *spec)

@@ -107,8 +107,9 @@ int flow_table_add(struct flow_table *t, const struct flow_spec *spec, uint64_t 
 void flow_table_remove(struct flow_table *t, uint32_t id);
 
 /* Control: gives slots whose grace period is over back for use, and memory of empty parts back to
- * the system, in bounded steps. Called regularly (the changes above call it too). */
-void flow_table_tidy(struct flow_table *t);
+ * the system, in bounded steps. Called regularly (the changes above call it too). True: there is
+ * more to do now. */
+bool flow_table_tidy(struct flow_table *t);
 
 /* A rule as the table has it. */
 struct flow_rule;
