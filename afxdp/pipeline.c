@@ -23,9 +23,21 @@ static bool is_underlay(const struct lane *lane, uint16_t port)
 	return view && view->underlay;
 }
 
+/* Switching. What a rule gave an egress is only sent. */
+static void finish(struct worker *w, struct burst *burst)
+{
+	struct lane *lane = &w->lane;
+
+	learn(lane, burst);
+	forward(lane, burst);
+	while (replicate(lane, burst, &w->copies))
+		emit(w, &w->copies);
+	emit(w, burst);
+}
+
 unsigned int pipeline_run(struct worker *w, struct port_queue *q)
 {
-	struct burst *burst = &w->burst, *copies = &w->copies;
+	struct burst *burst = &w->burst;
 	struct lane *lane = &w->lane;
 	unsigned int n = rx(lane, q, w->options.cookie, burst);
 
@@ -35,11 +47,12 @@ unsigned int pipeline_run(struct worker *w, struct port_queue *q)
 	if (lane->tables->tunnels && is_underlay(lane, q->port))
 		decap(lane, burst);
 	classify(lane, burst);
-	learn(lane, burst);
-	forward(lane, burst);
-	while (replicate(lane, burst, copies))
-		emit(w, copies);
-	emit(w, burst);
+	if (lane->tables->flows) {
+		match(lane, burst);
+		while (act(lane, burst, &w->rule_copies))
+			finish(w, &w->rule_copies);
+	}
+	finish(w, burst);
 	tx_submit(&w->tx);
 	return n;
 }

@@ -13,6 +13,8 @@
 #include "afxdp/pcap_port.h"
 #include "afxdp/pipeline.h"
 #include "afxdp/worker_own.h"
+#include "dataplane/flow_cache.h"
+#include "dataplane/flow_table.h"
 #include "lib/clock.h"
 #include "lib/rcu.h"
 
@@ -290,6 +292,11 @@ static int worker_init(struct worker *w)
 		error = spsc_init(&w->learn_events, LEARN_EVENTS, sizeof(struct learn_event));
 	if (!error)
 		error = spsc_init(&w->resolve_events, RESOLVE_EVENTS, sizeof(uint16_t));
+	if (!error && w->options.tables->flows) {
+		lane->flow_cells = flow_table_cells(w->options.tables->flows, w->options.index);
+		lane->flow_cache = flow_cache_create();
+		error = lane->flow_cache ? 0 : -ENOMEM;
+	}
 	lane->tables = w->options.tables;
 	lane->pool = &w->pool;
 	lane->counters = w->counters;
@@ -341,6 +348,7 @@ void worker_destroy(struct worker *w)
 	if (!w)
 		return;
 	worker_stop(w);
+	flow_cache_destroy(w->lane.flow_cache);
 	spsc_fini(&w->resolve_events);
 	spsc_fini(&w->learn_events);
 	pool_fini(&w->pool);

@@ -42,6 +42,7 @@ struct worker {
 	struct lane lane;
 	struct tx_ports tx;
 	struct burst burst;
+	struct burst rule_copies;	/* of act; each is flooded by its own way into copies */
 	struct burst copies;
 	/* control writes a call, the worker takes it: fn is set last and cleared first */
 	void (*call_fn)(struct worker *, void *) cache_aligned;

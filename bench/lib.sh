@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What bench/veth is made of: the topology, one start_NAME, stop_NAME and why_not_NAME for each
-# contender, and the statistics. Sourced, not run.
+# What bench/veth and bench/flows share: cores, the topology, one start_NAME, stop_NAME and
+# why_not_NAME for each contender, and the statistics. Sourced, not run; it expects build, dir and
+# the options' variables to be set.
 
 SW=cvb-sw HOST=cvb-host		# namespaces: of the switch, and of generator and sink
 SW0=cvbs0 SW1=cvbs1		# the switch's ends of the two pairs
@@ -11,9 +12,37 @@ GEN=cvbg0 SINK=cvbk1		# the other ends
 in_sw="ip netns exec $SW"
 in_host="ip netns exec $HOST"
 
+bench=bench/$(basename "$0")
+
 die() {
-	echo "bench/veth: $*" >&2
+	echo "$bench: $*" >&2
 	exit 1
+}
+
+number() {	# OPTION VALUE: a whole number, 1 or more; times may have decimals
+	local form='^[1-9][0-9]*$'
+
+	case $1 in
+	--seconds | --warm) form='^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)$' ;;
+	esac
+	[[ $2 =~ $form ]] || { echo "$bench: $1: $2 is not a number that will do" >&2; exit 2; }
+	printf '%s' "$2"
+}
+
+# The CPUs that this shell may use, one a line.
+allowed_cores() {
+	taskset -cp $$ | sed 's/.*: //' | tr , '\n' | while IFS=- read -r from to; do
+		seq "$from" "${to:-$from}"
+	done
+}
+
+# The last two, where they were not chosen.
+choose_cores() {
+	if [ -z "$worker_core" ]; then
+		worker_core=$(allowed_cores | tail -n 1)
+		gen_core=$(allowed_cores | tail -n 2 | head -n 1)
+	fi
+	[ "$worker_core" != "$gen_core" ] || die "needs two cores, one for the generator"
 }
 
 say() { [ "$quiet" = 1 ] || echo "$*" >&2; }
@@ -98,14 +127,18 @@ why_not_culvert() { [ -x "$build/culvertd" ] || echo "$build/culvertd is not bui
 culvert_ready() { "$build/culvert" -s "$dir/culvert.sock" status; }
 
 start_culvert() {
-	cat >"$dir/culvert.yaml" <<-END
+	run_culvertd <<-END
 		workers: {cores: $worker_core, idle: $idle, ring: $ring}
 		ports:
 		  left: {device: $SW0, untagged: bench}
 		  right: {device: $SW1, untagged: bench}
 		networks: {bench: {mac-limit: $((2 * macs + 16))}}
-		control: {socket: $dir/culvert.sock}
 	END
+}
+
+run_culvertd() {	# the file is standard input, without control:
+	cat >"$dir/culvert.yaml"
+	echo "control: {socket: $dir/culvert.sock}" >>"$dir/culvert.yaml"
 	$in_sw "$build/culvertd" -c "$dir/culvert.yaml" >"$dir/culvert.log" 2>&1 &
 	pid_culvert=$!
 	wait_for 10 culvert_ready
@@ -159,7 +192,8 @@ start_ovs() {
 	for port in "$SW0" "$SW1"; do
 		ovs_db add-port br0 "$port" -- set interface "$port" type=afxdp options:n_rxq=1
 	done
-	$in_sw "$ovs_vswitchd" "unix:$dir/ovs.sock" --unixctl="$dir/ovs.ctl" \
+	$in_sw taskset -c "${ovs_cores:-$(allowed_cores | paste -sd,)}" \
+		"$ovs_vswitchd" "unix:$dir/ovs.sock" --unixctl="$dir/ovs.ctl" \
 		--log-file="$dir/ovs.log" >/dev/null 2>&1 &
 	pid_ovs=$!
 	wait_for 10 ovs_forwards

@@ -3,29 +3,40 @@
  * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels.
  * Bursts of UDP flows between access ports, frames in cache as a copying kernel leaves them.
  *
- *   taskset -c 1 build/bench/stages [FLOWS [TAGGED]]
+ *   taskset -c 1 build/bench/stages [-f FLOWS] [-t] [-r RULES [-m MASKS] [-o] [-c CHANGES_PER_S]]
  *
- * Cycles are core cycles: the time stamp counter, scaled by a chain of multiplications that take
- * three each. Of all bursts the median counts. Both so that neighbours on the machine disturb
- * little.
+ * -t: the flows come in tagged. -r: one rule for each flow, until there are none left of either; a
+ * single rule is for all flows. -m: in how many masks, each with a priority of its own (1 to 16).
+ * -o: rules say output, not normal. -c: another thread adds and removes rules of the last mask
+ * meanwhile; give it a core of its own (taskset -c 0,1).
+ *
+ * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
+ * counts. Both so that neighbours on the machine disturb little.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
+#include "bench/scale.h"
+#include "dataplane/flow_cache.h"
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
+#include "lib/clock.h"
+#include "lib/rcu.h"
 
 #define N_PORTS 2
 #define N_FRAMES 1024
 #define N_BURSTS 20000
 #define FRAME_LEN 64
-#define SCALE_CHAIN 300
 
-enum step { SCALE, PARSE, CLASSIFY, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
-static const char *const step_names[N_STEPS] = {"scale",   "parse",     "classify", "learn",
-						"forward", "replicate", "retag",    "hash"};
+#define N_CHANGED 10000		/* rules that come and go with -c */
+
+enum step { SCALE, PARSE, CLASSIFY, MATCH, ACT, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
+static const char *const step_names[N_STEPS] = {"scale", "parse",   "classify",  "match", "act",
+						"learn", "forward", "replicate", "retag", "hash"};
 
 static struct tables tables;
 static struct counters counters;
@@ -34,8 +45,8 @@ static struct spsc events;
 static struct lane lane = {.tables = &tables, .pool = &pool, .counters = &counters,
 			   .learn_events = &events, .now_s = 1, .now_ns = 1000000000};
 static struct burst burst, copies;
-static uint32_t n_flows = 1000;
-static bool tagged;
+static uint32_t n_flows = 1000, n_rules, n_masks = 1, changes_per_s;
+static bool tagged, outputs, done;
 
 static void die(const char *what)
 {
@@ -87,6 +98,77 @@ static void make_world(void)
 	}
 }
 
+/* The rule of flow @i: its source address, and what else its mask has. */
+static void make_rule(struct flow_spec *spec, uint32_t i)
+{
+	const uint8_t src[4] = {10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i};
+	uint32_t m = i % n_masks;
+
+	*spec = (struct flow_spec){.priority = (uint16_t)(1000 + m), .n_actions = 1,
+				   .action[0].type = outputs ? FLOW_OUTPUT : FLOW_NORMAL,
+				   .action[0].arg = outputs};
+	spec->key.dl_type = 0x800;
+	spec->mask.dl_type = 0xffff;
+	if (n_rules == 1)
+		return;
+	memcpy(spec->key.src, src, 4);
+	memset(spec->mask.src, 0xff, 4);
+	if (m & 1)
+		spec->key.nw_proto = 17, spec->mask.nw_proto = 0xff;
+	if (m & 2)
+		memcpy(spec->key.dst, (const uint8_t[]){10, 9, 9, 9}, 4),
+			memset(spec->mask.dst, 0xff, 4);
+	if (m & 4)
+		spec->key.tp_src = 1024, spec->mask.tp_src = 0xffff;
+	if (m & 8)
+		spec->key.tp_dst = 53, spec->mask.tp_dst = 0xffff;
+}
+
+static void make_rules(void)
+{
+	struct flow_spec spec;
+
+	tables.flows = flow_table_create(1);
+	lane.flow_cache = flow_cache_create();
+	if (!tables.flows || !lane.flow_cache)
+		die("no memory");
+	lane.flow_cells = flow_table_cells(tables.flows, 0);
+	for (uint32_t i = 0; i < n_rules; i++) {
+		make_rule(&spec, i);
+		if (flow_table_add(tables.flows, &spec, 0) < 0)
+			die("no memory");
+	}
+}
+
+/* Adds and removes rules for addresses that no flow has, one after the other. */
+static void *change_rules(void *arg)
+{
+	uint64_t start_ns, n = 0;
+	struct flow_spec spec;
+
+	rcu_register_thread();
+	start_ns = clock_ns();
+	while (!load_relaxed(&done)) {
+		uint32_t i = (uint32_t)(n / 2 % N_CHANGED);
+
+		make_rule(&spec, (1u << 20) * n_masks + i * n_masks + n_masks - 1);
+		if (n++ % 2 == 0)
+			flow_table_add(tables.flows, &spec, 0);
+		else
+			flow_table_remove(tables.flows, flow_rule_id(tables.flows,
+				flow_table_find(tables.flows, &spec)));
+		if (n % 64 == 0)
+			flow_table_tidy(tables.flows);
+		rcu_quiescent_state();
+		while (clock_ns() - start_ns < n * NS_PER_S / changes_per_s)
+			;
+	}
+	printf("%-10s %6.0f /s\n", "changes",
+	       (double)n * NS_PER_S / (double)(clock_ns() - start_ns));
+	rcu_unregister_thread();
+	return NULL;
+}
+
 static void write_frame(uint8_t *d, uint32_t flow)
 {
 	const uint8_t f[3] = {(uint8_t)(flow >> 16), (uint8_t)(flow >> 8), (uint8_t)flow};
@@ -123,25 +205,21 @@ static void hash_all(void)
 		packet_hash(&lane, &burst.packet[i]);
 }
 
-/* SCALE_CHAIN multiplications, each waiting for the one before. */
-static void scale(void)
-{
-	uint64_t x = 3;
-
-	for (int i = 0; i < SCALE_CHAIN; i++)
-		__asm__ volatile("imul %0, %0" : "+r"(x));
-}
-
 static void run_burst(uint32_t cycles[N_STEPS])
 {
 	uint64_t t[N_STEPS + 1];
 
 	t[SCALE] = __rdtsc();
-	scale();
+	scale_chain();
 	t[PARSE] = __rdtsc();
 	parse(&lane, &burst);
 	t[CLASSIFY] = __rdtsc();
 	classify(&lane, &burst);
+	t[MATCH] = __rdtsc();
+	match(&lane, &burst);
+	t[ACT] = __rdtsc();
+	while (n_rules && act(&lane, &burst, &copies))
+		die("a copy: no rule has two outputs");
 	t[LEARN] = __rdtsc();
 	learn(&lane, &burst);
 	t[FORWARD] = __rdtsc();
@@ -175,24 +253,54 @@ static double median_of(const uint32_t (*cycles)[N_STEPS], int step)
 	return (double)sorted[N_BURSTS / 2] / BURST_MAX;
 }
 
-int main(int argc, char **argv)
+static void read_options(int argc, char **argv)
 {
-	static uint32_t cycles[N_BURSTS][N_STEPS];
-	uint32_t flow = 0, frame = 0;
-	double sum = 0, core_per_tsc;
+	for (int c; (c = getopt(argc, argv, "f:tr:m:oc:")) != -1;) {
+		uint32_t n = optarg ? (uint32_t)strtoul(optarg, NULL, 0) : 0;
 
-	if (argc > 1)
-		n_flows = max_of(1u, (uint32_t)strtoul(argv[1], NULL, 0));
-	tagged = argc > 2;
-	make_world();
+		switch (c) {
+		case 'f':
+			n_flows = max_of(1u, n);
+			break;
+		case 't':
+			tagged = true;
+			break;
+		case 'r':
+			n_rules = n;
+			break;
+		case 'm':
+			n_masks = max_of(1u, min_of(16u, n));
+			break;
+		case 'o':
+			outputs = true;
+			break;
+		case 'c':
+			changes_per_s = n;
+			break;
+		default:
+			die("see the head of bench/stages.c");
+		}
+	}
+}
+
+static void run(uint32_t cycles[N_BURSTS][N_STEPS])
+{
+	uint32_t flow = 0, frame = 0;
+
 	for (uint32_t i = 0; i < N_BURSTS; i++) {
 		make_burst(&flow, &frame);
 		run_burst(cycles[i]);
 		for (uint32_t k = 0; k < BURST_MAX; k++)
 			if (burst.packet[k].drop || burst.packet[k].egress != 1)
 				die("a packet went astray");
+		rcu_quiescent_state();
 	}
-	core_per_tsc = 3.0 * SCALE_CHAIN / BURST_MAX / median_of(cycles, SCALE);
+}
+
+static void print(const uint32_t cycles[N_BURSTS][N_STEPS])
+{
+	double core_per_tsc = (double)SCALE_CYCLES / BURST_MAX / median_of(cycles, SCALE), sum = 0;
+
 	printf("%-10s %6.2f\n", "core / TSC", core_per_tsc);
 	for (int i = PARSE; i < N_STEPS; i++) {
 		double median = median_of(cycles, i) * core_per_tsc;
@@ -201,5 +309,25 @@ int main(int argc, char **argv)
 		sum += i == HASH ? 0 : median;
 	}
 	printf("%-10s %6.1f\n", "all - hash", sum);
+}
+
+int main(int argc, char **argv)
+{
+	static uint32_t cycles[N_BURSTS][N_STEPS];
+	pthread_t changer;
+
+	read_options(argc, argv);
+	make_world();
+	rcu_register_thread();
+	if (n_rules)
+		make_rules();
+	if (n_rules && changes_per_s && pthread_create(&changer, NULL, change_rules, NULL))
+		die("no thread");
+	run(cycles);
+	done = true;
+	if (n_rules && changes_per_s)
+		pthread_join(changer, NULL);
+	print(cycles);
+	rcu_unregister_thread();
 	return 0;
 }

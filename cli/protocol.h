@@ -16,6 +16,8 @@
 #define PROTOCOL_LINE_MAX (1024 * 1024)
 /* Chunks of a stream are about this long: they end with a whole record. */
 #define PROTOCOL_CHUNK_BYTES (64 * 1024)
+/* A chunk of an upload that claims more ends the connection. */
+#define PROTOCOL_UPLOAD_CHUNK_MAX (1024 * 1024)
 
 /* How both write JSON: 786.9 and not 786.89999999999998. For jansson's json_dump*(). */
 #define PROTOCOL_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
@@ -31,7 +33,8 @@ enum protocol_error {
 	PROTOCOL_NOT_IN_THIS_VERSION = -32001,
 };
 
-/* The notification behind the last chunk of a stream: params has id and count, or id and error. */
+/* The notification behind the last chunk, of a stream or an upload: params has id and results, or
+ * id and error. */
 #define PROTOCOL_STREAM_END "end"
 
 #endif

@@ -143,6 +143,8 @@ struct conf {
 	struct conf_network *networks;	/* [0] unused */
 	size_t n_networks;	/* including [0] */
 	struct conf_tunnels tunnels;
+	struct conf_where flows_where;
+	char *flows_file;	/* resolved relative to the file; or NULL */
 	char *socket;		/* NULL: the default of the instance */
 	struct conf_where group_where;
 	char *socket_group;	/* or NULL */
@@ -151,7 +153,7 @@ struct conf {
 	bool log_level_set;
 	struct conf_notice {	/* keys that this version accepts and does not act on */
 		struct conf_where where;
-		char *text;	/* "flows: not in this version" */
+		char *text;	/* "metrics: not in this version" */
 	} *notices;
 	size_t n_notices;
 	void *memory;		/* where all of the above lives; equal lists may be shared */

@@ -69,23 +69,6 @@ READER(later_storm)
 	note_later(r, key, value);
 }
 
-static const struct key flows_key[] = {
-	{.name = "file", .read = read_path},
-};
-static const struct keys flows_keys = {
-	.what = "flows", .key = flows_key, .n = ARRAY_SIZE(flows_key)};
-
-READER(later_flows)
-{
-	char *path = NULL;
-
-	if (is_off(value))
-		return;
-	read_map(r, &flows_keys, value, &path);
-	if (path)
-		note_later(r, key, value);
-}
-
 /* "127.0.0.1:9464", "[::1]:9464", ":9464", "unix:/run/culvert/metrics" */
 static bool is_listen_address(const char *text)
 {

@@ -21,7 +21,7 @@ static const struct key top_key[] = {
 	{.name = "ports", .read = keep_node, .offset = offsetof(struct reader, ports)},
 	{.name = "networks", .read = keep_node, .offset = offsetof(struct reader, networks)},
 	{.name = "tunnels", .read = keep_node, .offset = offsetof(struct reader, tunnels)},
-	{.name = "flows", .read = later_flows},
+	{.name = "flows", .read = keep_node, .offset = offsetof(struct reader, flows)},
 	{.name = "control", .read = keep_node, .offset = offsetof(struct reader, control)},
 	{.name = "metrics", .read = later_metrics},
 	{.name = "log", .read = keep_node, .offset = offsetof(struct reader, log)},
@@ -131,6 +131,24 @@ void read_workers(struct reader *r)
 {
 	if (r->workers)
 		read_map(r, &workers_keys, r->workers, r->conf);
+}
+
+static READER(read_flows_file)
+{
+	r->conf->flows_where = node_where(&r->tree, value);
+	read_path(r, key, value, target);
+}
+
+static const struct key flows_key[] = {
+	{.name = "file", .read = read_flows_file, .offset = offsetof(struct conf, flows_file)},
+};
+static const struct keys flows_keys = {
+	.what = "flows", .key = flows_key, .n = ARRAY_SIZE(flows_key)};
+
+void read_flows(struct reader *r)
+{
+	if (r->flows)
+		read_map(r, &flows_keys, r->flows, r->conf);
 }
 
 static READER(read_socket)
@@ -302,6 +320,7 @@ static void read_sections(struct reader *r, const struct node *root)
 {
 	read_map(r, &top_keys, root, r);
 	read_workers(r);
+	read_flows(r);
 	read_control(r);
 	read_log(r);
 	read_tunnels(r);

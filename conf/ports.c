@@ -11,7 +11,7 @@
 #include "conf/text.h"
 #include "lib/bits.h"
 
-#define OFPP_MAX 0xfeff		/* in_port numbers above have other meanings in OpenFlow */
+#define NUMBER_MAX 59999	/* in_port numbers from here on are tunnels */
 
 #define NETDEV (1u << CONF_PORT_NETDEV)
 #define INTERNAL (1u << CONF_PORT_INTERNAL)
@@ -214,7 +214,7 @@ static void set_pcap(struct reader *r, struct port_draft *d)
 			   d->port.name);
 }
 
-static const struct key number_key = {.name = "number", .min = 1, .max = OFPP_MAX};
+static const struct key number_key = {.name = "number", .min = 1, .max = NUMBER_MAX};
 
 /* Each network once on a port: else a frame of it would have two ways to leave. */
 static bool carry(struct reader *r, uint16_t network, const struct node *at)

@@ -54,7 +54,8 @@ struct reader {
 	struct arena *memory;	/* what struct conf points to */
 	struct tree tree;
 	/* sections, or NULL */
-	const struct node *workers, *ports, *networks, *tunnels, *control, *log;
+	const struct node *workers, *ports, *networks, *tunnels, *flows, *control,
+		*log;
 	/* networks */
 	struct network_range *ranges;
 	size_t n_ranges;
@@ -132,7 +133,6 @@ READER(later_bool);
 READER(later_only_off);
 READER(later_any);
 READER(later_storm);
-READER(later_flows);
 READER(later_metrics);
 
 /* The text of a scalar; NULL after an error. */
@@ -157,6 +157,7 @@ char *resolve_path(struct reader *r, const struct node *at, const char *path);
 
 /* The sections. */
 void read_workers(struct reader *r);
+void read_flows(struct reader *r);
 void read_control(struct reader *r);
 void read_log(struct reader *r);
 /* Addresses and options; then, when ports and networks are known, what refers to them. */

@@ -6,6 +6,7 @@
 
 #include "ctrl/commands.h"
 #include "ctrl/fields.h"
+#include "ctrl/flows.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 
@@ -46,6 +47,8 @@ static const uint8_t kinds[DROP_REASON_COUNT] = {
 	[DROP_INNER_SHORT] = DETAIL_BYTES,
 	[DROP_VLAN_UNMAPPED] = DETAIL_VLAN,
 	[DROP_UNTAGGED] = DETAIL_ETHERTYPE,
+	[DROP_FLOW] = DETAIL_RULE,
+	[DROP_TTL] = DETAIL_TTL,
 	[DROP_SAME_PORT] = DETAIL_KEY,
 	[DROP_SPLIT_HORIZON] = DETAIL_KEY,
 	[DROP_NO_TARGET] = DETAIL_NETWORK,
@@ -154,6 +157,38 @@ static void put_vlan(const struct out *o, uint64_t detail)
 		 (unsigned int)(detail & 0xfff));
 }
 
+static void copy_rule(const struct flow_table *t, const struct flow_rule *rule,
+		      struct flow_spec *spec)
+{
+	const struct flow_actions *actions = flow_rule_actions(t, rule);
+
+	flow_rule_key(t, rule, &spec->key);
+	spec->mask = *flow_rule_mask(t, rule);
+	spec->priority = flow_rule_priority(rule);
+	spec->n_actions = (uint16_t)actions->n;
+	memcpy(spec->action, actions->action, actions->n * sizeof(actions->action[0]));
+}
+
+/* As far as it is known: the rule may have gone. */
+static void put_rule(const struct out *o, uint32_t id)
+{
+	const struct flow_table *t = o->g->flows->table;
+	const struct flow_rule *rule = flow_table_get(t, id);
+	struct rules_format format = {.ports = flows_ports(o->g->flows), .names = true};
+	struct flow_spec spec;
+	struct buffer text = {0};
+
+	if (!rule) {
+		snprintf(o->text, o->bytes, "a rule that is gone");
+		return;
+	}
+	copy_rule(t, rule, &spec);
+	rules_print_spec(&spec, &format, &text);
+	if (text.n)
+		snprintf(o->text, o->bytes, "%s", text.data);
+	buffer_fini(&text);
+}
+
 static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 {
 	unsigned int high = (unsigned int)(detail >> 32), low = (unsigned int)detail;
@@ -189,6 +224,12 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 		break;
 	case DETAIL_ETHERTYPE:
 		snprintf(o->text, o->bytes, "ethertype 0x%04x", low);
+		break;
+	case DETAIL_RULE:
+		put_rule(o, low);
+		break;
+	case DETAIL_TTL:
+		snprintf(o->text, o->bytes, "TTL %u", low);
 		break;
 	case DETAIL_OFFSET:
 		snprintf(o->text, o->bytes, "header at byte %u", low);

@@ -6,6 +6,7 @@
 
 #include "ctrl/commands.h"
 #include "ctrl/fields.h"
+#include "ctrl/flows.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 
@@ -169,6 +170,7 @@ int cmd_status(struct request *request)
 	field_int(o, "networks", g->n_networks ? g->n_networks - 1 : 0);
 	field_int(o, "fdb", fdb_count(g->tables->fdb));
 	field_json(o, "tunnels", tunnels_object(g));
+	field_int(o, "flows", flow_table_count(g->flows->table));
 	field_json(o, "traffic", traffic_object(c));
 	field_json(o, "kernel", host_object(g));
 	field_json(o, "problems", problems);

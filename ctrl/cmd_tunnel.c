@@ -37,6 +37,7 @@ static json_t *tunnel_object(const struct commands *c, uint32_t i)
 	json_t *o = json_object();
 
 	field_ip(o, "vtep", &t->remote);
+	field_int(o, "number", RULES_TUNNEL_NUMBER0 + i);
 	field_text(o, "state", state_names[t->state]);
 	field_text(o, "why", ok ? "" : way->why);
 	field_text(o, "device", ok ? way->device : NULL);

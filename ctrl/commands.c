@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/bits.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 /* A method without a function is not in this version. */
@@ -31,15 +32,21 @@ const struct method commands_methods[] = {
 					      {"to", JSON_STRING, false}}},
 	{"fdb.flush",      cmd_fdb_flush,    {{"network", JSON_STRING, false},
 					      {"port", JSON_STRING, false}}},
+	{"flow.add",       cmd_flow_add,     {{"rule", JSON_STRING, true}}},
+	{"flow.add_many",  cmd_flow_add_many, {{0}}},
+	{"flow.replace",   cmd_flow_replace, {{0}}},
+	{"flow.del",       cmd_flow_del,     {{"match", JSON_STRING, false},
+					      {"strict", JSON_TRUE, false}}},
+	{"flow.dump",      cmd_flow_dump,    {{"match", JSON_STRING, false},
+					      {"strict", JSON_TRUE, false},
+					      {"names", JSON_TRUE, false},
+					      {"json", JSON_TRUE, false}}},
+	{"flow.count",     cmd_flow_count,   {{"match", JSON_STRING, false},
+					      {"strict", JSON_TRUE, false}}},
 	{"drops",          cmd_drops,        {{"port", JSON_STRING, false}}},
 	{"config.show",    cmd_config_show,  {{0}}},
 	{"log",            cmd_log,          {{"level", JSON_STRING, false}}},
 	{"tunnel.check",   NULL, {{0}}},
-	{"flow.add",       NULL, {{0}}},
-	{"flow.del",       NULL, {{0}}},
-	{"flow.replace",   NULL, {{0}}},
-	{"flow.dump",      NULL, {{0}}},
-	{"flow.count",     NULL, {{0}}},
 	{"capture",        NULL, {{0}}},
 	{"trace",          NULL, {{0}}},
 	{"config.diff",    NULL, {{0}}},
@@ -236,8 +243,9 @@ static int list_next(struct stream *stream, struct buffer *out)
 {
 	struct list *l = container_of(stream, struct list, stream);
 	size_t stop = out->n + PROTOCOL_CHUNK_BYTES;
+	uint64_t stop_ns = clock_ns() + LOOP_TASK_NS;
 
-	while (l->i < l->end && out->n < stop) {
+	while (l->i < l->end && out->n < stop && clock_ns() < stop_ns) {
 		json_t *item = l->item(l->c, l->i++);
 		char *line = item ? json_dumps(item, PROTOCOL_JSON) : NULL;
 

@@ -12,6 +12,7 @@
 #include "ctrl/gateway.h"
 #include "ctrl/rates.h"
 #include "ctrl/server.h"
+#include "rules/rules.h"
 
 struct commands {
 	struct gateway *g;
@@ -45,6 +46,11 @@ int request_network(struct request *request, const char *name);
 /* The egress id of the port or VTEP that parameter @name names, or EGRESS_NONE, likewise. */
 uint16_t request_egress(struct request *request, const char *name);
 
+/* The rules that parameters `match` and `strict` select. 0 or PROTOCOL_REFUSED. */
+int request_selector(struct request *request, struct rules_selector *selector);
+/* Of error.data: {"line" (of a file), "column", "text"}. */
+json_t *rules_error_object(const struct rules_error *error);
+
 /* Answers with a stream of item(c, i) for i in [from, to), an object a line. */
 int request_list(struct request *request, uint32_t from, uint32_t to,
 		 json_t *(*item)(const struct commands *c, uint32_t i));
@@ -68,6 +74,12 @@ int cmd_fdb(struct request *request);
 int cmd_fdb_add(struct request *request);
 int cmd_fdb_del(struct request *request);
 int cmd_fdb_flush(struct request *request);
+int cmd_flow_add(struct request *request);
+int cmd_flow_add_many(struct request *request);
+int cmd_flow_replace(struct request *request);
+int cmd_flow_del(struct request *request);
+int cmd_flow_dump(struct request *request);
+int cmd_flow_count(struct request *request);
 int cmd_drops(struct request *request);
 int cmd_config_show(struct request *request);
 int cmd_log(struct request *request);

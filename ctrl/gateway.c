@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ctrl/cores.h"
+#include "ctrl/flows.h"
 #include "ctrl/learner.h"
 #include "ctrl/links.h"
 #include "ctrl/netlink.h"
@@ -109,11 +110,16 @@ static uint32_t n_sockets(const struct conf *conf)
 	return n;
 }
 
+static uint32_t n_workers(const struct conf *conf)
+{
+	return conf->cores ? (uint32_t)conf->n_cores : 1;
+}
+
 static int make_workers(struct gateway *g)
 {
 	int lone = cores_default();
 	const int *cores = g->conf->cores ? g->conf->cores : &lone;
-	uint32_t n = g->conf->cores ? (uint32_t)g->conf->n_cores : 1;
+	uint32_t n = n_workers(g->conf);
 	uint32_t n_frames = port_frames_needed(n_sockets(g->conf), g->conf->ring);
 	uint32_t cookie;
 	char why[256];
@@ -268,6 +274,7 @@ static void on_second(struct loop_timer *timer)
 	/* A wake-up that got lost would else wait for the next event. */
 	take_resolve_events(g);
 	learner_drain(g->learner, EVENTS_PER_WAKE);
+	flows_every_second(g->flows);
 	if (g->underlay)
 		underlay_every_second(g->underlay);
 	gateway_watch_counters(g);
@@ -307,6 +314,8 @@ int gateway_create(const struct conf *conf, struct loop *loop, const char *run_d
 		log_error("at most %d ports and %d networks", PORT_MAX, NETWORK_MAX - 1);
 	else
 		r = make_tables(g);
+	if (r == 0)
+		r = flows_create(g, n_workers(conf), &g->flows);
 	if (r == 0)
 		r = make_workers(g);
 	if (r == 0)
@@ -371,6 +380,7 @@ void gateway_destroy(struct gateway *g)
 	for (uint32_t i = 0; i < g->n_workers; i++)
 		worker_destroy(g->worker[i]);
 	rcu_barrier();
+	flows_destroy(g->flows);
 	views_destroy(g->views);
 	tunnels_destroy(g->tunnels);
 	if (g->tables)

@@ -91,6 +91,7 @@ struct learner;			/* ctrl/learner.h */
 struct links;			/* ctrl/links.h */
 struct netlink;			/* ctrl/netlink.h */
 struct views;			/* ctrl/views.h */
+struct flows;			/* ctrl/flows.h */
 
 /* What only two looks at the counters can tell; see problems.c. */
 struct gateway_watch {
@@ -120,6 +121,7 @@ struct gateway {
 	struct links *links;
 	struct netlink *netlink;
 	struct views *views;
+	struct flows *flows;
 	uint32_t *vnis;		/* all of ours, for the XDP program */
 	uint32_t n_vnis;
 	struct loop_timer every_second;

@@ -21,6 +21,7 @@ struct loop {
 	struct io_uring_sqe *open_sqe;	/* given out by loop_sqe, perhaps not prepared yet */
 	struct loop_op *open_op;
 	uint32_t under_way;		/* operations whose final completion is still to come */
+	struct loop_task *first_task, *last_task;
 	void (*sleep)(void);
 	void (*wake)(void);
 	bool stop;
@@ -69,6 +70,11 @@ static void seal(struct loop *loop)
 	loop->open_sqe = NULL;
 }
 
+static int real_error(int r)
+{
+	return r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY ? r : 0;
+}
+
 static int submit_and_wait(struct loop *loop, uint32_t n_wait)
 {
 	int r;
@@ -79,7 +85,21 @@ static int submit_and_wait(struct loop *loop, uint32_t n_wait)
 	r = io_uring_submit_and_wait(&loop->ring, n_wait);
 	if (n_wait && loop->wake)
 		loop->wake();
-	return r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY ? r : 0;
+	return real_error(r);
+}
+
+/* Submits, and has the kernel post what is done by now. */
+static int submit_and_look(struct loop *loop)
+{
+	int r;
+
+	seal(loop);
+	if (loop->sleep)
+		loop->sleep();
+	r = io_uring_submit_and_get_events(&loop->ring);
+	if (loop->wake)
+		loop->wake();
+	return real_error(r);
 }
 
 static struct io_uring_sqe *take_sqe(struct loop *loop, struct loop_op *op)
@@ -175,13 +195,53 @@ void loop_destroy(struct loop *loop)
 	free(loop);
 }
 
+void loop_later(struct loop *loop, struct loop_task *task)
+{
+	if (task->queued)
+		return;
+	task->queued = true;
+	task->next = NULL;
+	task->previous = loop->last_task;
+	if (loop->last_task)
+		loop->last_task->next = task;
+	else
+		loop->first_task = task;
+	loop->last_task = task;
+}
+
+void loop_not_later(struct loop *loop, struct loop_task *task)
+{
+	if (!task->queued)
+		return;
+	task->queued = false;
+	if (task->previous)
+		task->previous->next = task->next;
+	else
+		loop->first_task = task->next;
+	if (task->next)
+		task->next->previous = task->previous;
+	else
+		loop->last_task = task->previous;
+}
+
+static void run_task(struct loop *loop)
+{
+	struct loop_task *task = loop->first_task;
+
+	if (!task)
+		return;
+	loop_not_later(loop, task);
+	task->run(task);
+}
+
 int loop_run(struct loop *loop)
 {
 	int r = 0;
 
 	while (!loop->stop && r == 0) {
-		r = submit_and_wait(loop, 1);
+		r = loop->first_task ? submit_and_look(loop) : submit_and_wait(loop, 1);
 		deliver(loop);
+		run_task(loop);
 	}
 	loop->stop = false;
 	return r;

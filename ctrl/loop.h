@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The control thread's event loop: one io_uring, completions call back.
+ * The control thread's event loop: one io_uring, completions call back; and a queue of work that
+ * may wait.
  *
  * An operation is a struct loop_op inside whatever it belongs to; it must stay where it is until
  * its final completion was delivered (cqe_flags without IORING_CQE_F_MORE).
+ *
+ * Whatever is long (a dump, a million rules) is cut into tasks of well under a millisecond. The
+ * loop runs one of them, then looks at the ring again: no completion waits for more than one task.
  * Threads: control only.
  */
 #ifndef CTRL_LOOP_H
@@ -30,8 +34,8 @@ void loop_destroy(struct loop *loop);
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/* @sleep is called before the loop waits, @wake after: the thread as an RCU reader is offline
- * meanwhile. NULL: nothing is. */
+/* @sleep is called before the loop looks at the ring (and waits, when there is nothing to do),
+ * @wake after: the thread as an RCU reader is offline meanwhile. NULL: nothing is. */
 void loop_set_rest(struct loop *loop, void (*sleep)(void), void (*wake)(void));
 
 /* A submission entry whose completion calls @op->done; fill it with io_uring_prep_*. Never NULL:
@@ -46,6 +50,19 @@ void loop_cancel(struct loop *loop, struct loop_op *op);
  * not come, and its memory (buffers too) may be freed. For what the kernel can end at once: polls,
  * timeouts, socket I/O. Returns what done would have got: -ECANCELED, or a real result. */
 int loop_forget(struct loop *loop, struct loop_op *op);
+
+/* Work that may wait, of about this long at most. */
+#define LOOP_TASK_NS (500 * 1000)
+struct loop_task {
+	void (*run)(struct loop_task *task);	/* may free it, or queue it again */
+	struct loop_task *next, *previous;	/* in the queue */
+	bool queued;
+};
+/* Runs @task once, after all completions that are there, and after the tasks queued before it.
+ * Harmless when it is queued already. */
+void loop_later(struct loop *loop, struct loop_task *task);
+/* Takes it out of the queue again: it may be freed. Harmless when it is not in it. */
+void loop_not_later(struct loop *loop, struct loop_task *task);
 
 /* A periodic timer. @tick runs every @period_ms until loop_timer_stop, which @tick may call. Ticks
  * that a busy thread missed are skipped, not made up for. */

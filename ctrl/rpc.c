@@ -16,6 +16,17 @@ int request_refuse(struct request *request, const char *fmt, ...)
 	return PROTOCOL_REFUSED;
 }
 
+enum job_step job_refuse(struct job *job, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(job->error, sizeof(job->error), fmt, ap);
+	va_end(ap);
+	job->code = PROTOCOL_REFUSED;
+	return JOB_DONE;
+}
+
 /* Takes @message. */
 static void add_line(struct buffer *out, json_t *message)
 {
@@ -44,22 +55,29 @@ static json_t *safe_string(const char *text)
 	return string;
 }
 
-static json_t *error_object(int code, const char *message)
+/* @data may be NULL. */
+static json_t *error_object(int code, const char *message, json_t *data)
 {
-	return json_pack("{s:i, s:o}", "code", code, "message", safe_string(message));
+	return json_pack("{s:i, s:o, s:O*}", "code", code, "message", safe_string(message), "data",
+			 data);
 }
 
-static void add_error(struct buffer *out, json_t *id, int code, const char *message)
+static void add_error(struct buffer *out, json_t *id, json_t *error)
 {
-	add_line(out, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "error",
-				error_object(code, message)));
+	add_line(out, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "error", error));
 }
 
 void rpc_error(enum protocol_error code, const char *message, struct buffer *out)
 {
 	json_t *null = json_null();
 
-	add_error(out, null, code, message);
+	add_error(out, null, error_object(code, message, NULL));
+}
+
+static void add_end(struct buffer *out, json_t *params)
+{
+	add_line(out, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
+				PROTOCOL_STREAM_END, "params", params));
 }
 
 void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out)
@@ -68,11 +86,39 @@ void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct b
 
 	if (params && error)
 		json_object_set_new(params, "error",
-				    error_object(PROTOCOL_INTERNAL, strerror(-error)));
+				    error_object(PROTOCOL_INTERNAL, strerror(-error), NULL));
 	else if (params)
 		json_object_set_new(params, "count", json_integer((json_int_t)stream->count));
-	add_line(out, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
-				PROTOCOL_STREAM_END, "params", params));
+	add_end(out, params);
+}
+
+void rpc_upload_ready(json_t *id, struct buffer *out)
+{
+	add_line(out, json_pack("{s:s, s:O, s:{s:b}}", "jsonrpc", "2.0", "id", id, "result",
+				"ready", true));
+}
+
+static void add_upload_end(const struct job *job, json_t *id, struct buffer *out)
+{
+	json_t *params = json_pack("{s:O}", "id", id);
+
+	if (params && job->code)
+		json_object_set_new(params, "error",
+				    error_object(job->code, job->error, job->data));
+	else if (params && job->result)
+		json_object_update(params, job->result);
+	add_end(out, params);
+}
+
+void rpc_job_end(const struct job *job, json_t *id, struct buffer *out)
+{
+	if (job->invited)
+		add_upload_end(job, id, out);
+	else if (job->code)
+		add_error(out, id, error_object(job->code, job->error, job->data));
+	else
+		add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
+					job->result ? json_incref(job->result) : json_object()));
 }
 
 static const char *type_name(json_type type)
@@ -198,8 +244,18 @@ static void add_result(struct buffer *out, json_t *id, struct request *request)
 	add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
+/* What nobody asks for any more, and did not begin. */
+static void drop_rest(struct request *request)
+{
+	if (request->stream)
+		request->stream->end(request->stream);
+	if (request->job)
+		request->job->end(request->job);
+	json_decref(request->result);
+}
+
 static void answer_message(const struct server_options *options, json_t *message,
-			   struct buffer *out, struct stream **stream, json_t **stream_id)
+			   struct buffer *out, struct rpc_rest *rest)
 {
 	json_t *id = json_object_get(message, "id");
 	json_t *params = json_object_get(message, "params");
@@ -207,30 +263,30 @@ static void answer_message(const struct server_options *options, json_t *message
 	struct request request = {.context = options->context, .params = params ? params : none};
 	int r = call(options, json_string_value(json_object_get(message, "method")), &request);
 
-	if (!id || r) {
-		/* A notification has no answer, not even a stream. */
-		if (id)
-			add_error(out, id, r, request.error);
-		if (request.stream)
-			request.stream->end(request.stream);
-		json_decref(request.result);
-	} else {
+	if (id && r)
+		add_error(out, id, error_object(r, request.error, request.data));
+	else if (id && !request.job)
 		add_result(out, id, &request);
-		*stream = request.stream;
-		*stream_id = request.stream ? json_incref(id) : NULL;
+	/* A notification has no answer, not even a stream, and invites nobody. */
+	if (r || (!id && (!request.job || request.job->take))) {
+		drop_rest(&request);
+	} else {
+		rest->stream = request.stream;
+		rest->job = request.job;
+		rest->id = request.stream || request.job ? json_incref(id) : NULL;
 	}
+	json_decref(request.data);
 	json_decref(none);
 }
 
 void rpc_answer(const struct server_options *options, const char *line, size_t n,
-		struct buffer *out, struct stream **stream, json_t **id)
+		struct buffer *out, struct rpc_rest *rest)
 {
 	json_error_t error;
 	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, &error);
 	const char *wrong;
 
-	*stream = NULL;
-	*id = NULL;
+	*rest = (struct rpc_rest){0};
 	if (!message) {
 		char text[sizeof(error.text) + 32];
 
@@ -242,6 +298,6 @@ void rpc_answer(const struct server_options *options, const char *line, size_t n
 	if (wrong)
 		rpc_error(PROTOCOL_INVALID_REQUEST, wrong, out);
 	else
-		answer_message(options, message, out, stream, id);
+		answer_message(options, message, out, rest);
 	json_decref(message);
 }

@@ -5,14 +5,10 @@
 #include "dataplane/vlan.h"
 #include "lib/rcu.h"
 
-/* The tag stays in, or goes back into, the frame and is the network's from here on. tci keeps its
- * priority for a port that adds a tag of its own. */
 static void into_rest(const struct port_view *port, struct packet *p)
 {
 	p->network = port->rest;
-	if (p->tag == TAG_STRIPPED)
-		vlan_push(p, TPID_C, p->tci);
-	p->tag = TAG_NONE;
+	vlan_disown(p);
 }
 
 static void classify_tagged(const struct port_view *port, struct packet *p, uint16_t vid)
@@ -43,7 +39,7 @@ static void classify_untagged(const struct port_view *port, struct packet *p)
 /* A service tag is no VLAN of ours, whatever its VLAN id. */
 static void classify_service_tag(const struct port_view *port, struct packet *p)
 {
-	p->tci = get_be16(p->data + ETHERTYPE_AT + 2);
+	p->tci = get_be16(p->data + TCI_AT);
 	if (port->rest == NETWORK_NONE)
 		drop_packet(p, DROP_VLAN_UNMAPPED, (uint64_t)TPID_S << 16 | VID_OF(p->tci));
 	else

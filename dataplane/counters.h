@@ -20,7 +20,7 @@ struct port_counters {
 	/* by ingress */
 	uint64_t rx_packets;
 	uint64_t rx_bytes;
-	uint64_t copied;	/* copies that flooding made of what came in here */
+	uint64_t copied;	/* copies that flooding and flow rules made of what came in here */
 	uint64_t generated;	/* packets of our own in answer to what came in here */
 	uint64_t forwarded;	/* packets and copies submitted to some TX ring */
 	uint64_t hash_nic;	/* source ports chosen from the descriptor's hash */

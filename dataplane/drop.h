@@ -32,7 +32,7 @@
 	X(SAME_PORT,      "same-port",        "the destination is behind the port that the frame came from") \
 	X(SPLIT_HORIZON,  "tunnel-to-tunnel", "from one tunnel to another: never forwarded") \
 	X(NO_TARGET,      "no-target",        "nothing to flood to: no other port or tunnel in this network") \
-	X(NO_FRAME,       "no-frame",         "no free frame for the copy of a flooded packet") \
+	X(NO_FRAME,       "no-frame",         "no free frame for a copy of the packet") \
 	X(EGRESS_TAG,     "egress-vlan",      "the egress port cannot carry this tag without it changing network") \
 	X(PORT_DOWN,      "port-down",        "the egress port has no link, is disabled or is gone") \
 	X(NO_ROUTE,       "no-route",         "the kernel has no route to the remote VTEP over an underlay device") \

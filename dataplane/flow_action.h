@@ -19,9 +19,10 @@ enum flow_action_type {
 	FLOW_FLOOD,		/* to all of the network but the ingress */
 	FLOW_ALL,		/* the same here: there are no ports that opted out of flooding */
 	FLOW_IN_PORT,		/* back to where it came from */
-	FLOW_OUTPUT,		/* arg: egress id; to where it came from: does nothing (OpenFlow) */
+	FLOW_OUTPUT,		/* arg: egress id; does nothing to where the packet came from
+				 * (OpenFlow), and to an underlay port, which sends only VXLAN */
 	/* changes of the frame */
-	FLOW_PUSH_VLAN,		/* arg: TPID; the new tag's TCI is 0, or the outermost one's */
+	FLOW_PUSH_VLAN,		/* arg: TPID; a tag without VLAN and priority, as in Open vSwitch */
 	FLOW_POP_VLAN,		/* the outermost tag, if there is one */
 	FLOW_SET_VLAN_VID,	/* arg: VLAN id; adds a tag if there is none (mod_vlan_vid) */
 	FLOW_SET_VLAN_PCP,	/* arg: 0..7; adds a priority tag if there is none */

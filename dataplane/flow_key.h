@@ -29,11 +29,11 @@ struct lane;
 
 struct flow_key {
 	/* A five-tuple of IPv4 is words 0, 3, 4 and 8. */
-	uint16_t dl_type;	/* behind all tags */
-	uint8_t nw_proto;	/* ARP: the low byte of the opcode */
+	uint16_t dl_type;	/* behind all tags; 0x5ff: a length */
+	uint8_t nw_proto;	/* ARP: the opcode; IPv6: 44 in fragments but the first */
 	uint8_t nw_tos;		/* DSCP and ECN; also the traffic class */
 	uint16_t in_port;	/* egress id of the ingress: a port or a tunnel */
-	uint16_t vlan_tci;	/* of the outermost tag as received, FLOW_TCI_PRESENT set; 0: no tag */
+	uint16_t vlan_tci;	/* the outermost tag's, FLOW_TCI_PRESENT set; 0: no tag */
 	uint32_t tun_id;	/* VNI; 0: did not come by a tunnel */
 	uint16_t tp_src;	/* also ICMP's type */
 	uint16_t tp_dst;	/* also ICMP's code */

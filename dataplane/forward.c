@@ -38,13 +38,15 @@ void forward(struct lane *lane, struct burst *burst)
 	for (uint32_t i = 0; i < burst->n; i++) {
 		const struct packet *p = &burst->packet[i];
 
-		key[i] = p->drop || p->flags & PKT_GROUP ? 0 : fdb_key(p->network, p->data);
+		key[i] = 0;
+		if (!p->drop && p->egress == EGRESS_NONE && !(p->flags & PKT_GROUP))
+			key[i] = fdb_key(p->network, p->data);
 	}
 	fdb_lookup_burst(tables->fdb, key, burst->n, egress);
 	for (uint32_t i = 0; i < burst->n; i++) {
 		struct packet *p = &burst->packet[i];
 
-		if (p->drop)
+		if (p->drop || p->egress != EGRESS_NONE)
 			continue;
 		p->egress = EGRESS_FLOOD;
 		if (likely(egress[i] != EGRESS_NONE))

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dataplane/stages.h"
 
+#include "dataplane/flow_action.h"
+#include "dataplane/mac.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
+
+#define SOURCE_AT 6
 
 /* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell,
  * so a known MAC costs no look at its network. */
@@ -31,6 +35,12 @@ static void tell(struct lane *lane, uint64_t key, uint16_t ingress)
 	lane->learn_filter.slot[slot].sent_ns = lane->now_ns;
 }
 
+/* A rule may have put an address there that sends nothing. */
+static bool has_source(const struct packet *p)
+{
+	return likely(p->actions == FLOW_LIST_NORMAL) || !mac_is_no_source(p->data + SOURCE_AT);
+}
+
 void learn(struct lane *lane, struct burst *burst)
 {
 	const struct tables *tables = lane->tables;
@@ -40,14 +50,16 @@ void learn(struct lane *lane, struct burst *burst)
 	for (uint32_t i = 0; i < burst->n; i++) {
 		const struct packet *p = &burst->packet[i];
 
-		key[i] = p->drop ? 0 : fdb_key(p->network, p->data + 6);
+		key[i] = 0;
+		if (!p->drop && p->egress == EGRESS_NONE && has_source(p))
+			key[i] = fdb_key(p->network, p->data + SOURCE_AT);
 		from[i] = p->ingress;
 	}
 	settled = fdb_seen_burst(tables->fdb, key, from, burst->n, lane->now_s);
 	for (uint32_t i = 0; i < burst->n; i++) {
 		const struct packet *p = &burst->packet[i];
 
-		if (likely(settled >> i & 1) || p->drop)
+		if (likely(settled >> i & 1) || !key[i])
 			continue;
 		if (wants(rcu_dereference(tables->network[p->network]), p->ingress))
 			tell(lane, key[i], p->ingress);

@@ -60,7 +60,7 @@ enum packet_hash {
 enum packet_flags {
 	PKT_IPV4 = 1 << 0,
 	PKT_IPV6 = 1 << 1,
-	PKT_FRAGMENT = 1 << 2,	/* any fragment, the first one too */
+	PKT_FRAGMENT = 1 << 2,	/* any fragment, the first one too; not one that is all there is */
 	PKT_L4 = 1 << 3,	/* TCP, UDP or SCTP, no fragment, both ports inside the frame */
 	PKT_L3_BAD = 1 << 4,	/* says IP, but is malformed: switched as non-IP */
 	PKT_GROUP = 1 << 5,	/* the destination MAC is broadcast or multicast */

@@ -24,10 +24,12 @@ static uint64_t hash_16_bytes(const uint8_t *p)
 	return hash_mix(get_u64(p), get_u64(p + 8));
 }
 
+/* Fragments: addresses only. The first one of IPv6 may have further headers in front of the
+ * protocol, which the others do not have. */
 static uint32_t compute(const struct packet *p)
 {
 	const uint8_t *l3 = p->data + p->l3;
-	uint64_t h, rest = p->ip_proto;
+	uint64_t h, rest = p->flags & PKT_FRAGMENT ? 0 : p->ip_proto;
 
 	if (p->flags & PKT_L4)
 		rest |= (uint64_t)get_u32(p->data + p->l4) << 8;

@@ -5,6 +5,7 @@
  */
 #include "dataplane/stages.h"
 
+#include "dataplane/flow_table.h"
 #include "dataplane/mac.h"
 #include "dataplane/vlan.h"
 #include "lib/bytes.h"
@@ -16,10 +17,13 @@
 #define TAGS_MAX 3		/* in the frame; what lies deeper stays unseen */
 
 #define IPV4_BYTES 20
-#define IPV4_MF_AND_OFFSET 0x3fff
+#define IPV4_MF 0x2000
+#define IPV4_OFFSET 0x1fff
 #define IPV6_BYTES 40
 #define IPV6_EXTENSION_MIN 8
 #define IPV6_HEADERS_MAX 8	/* extension headers; behind more the ports stay unseen */
+#define IPV6_MF 1		/* of a fragment header */
+#define IPV6_OFFSET 0xfff8
 #define PORTS_BYTES 4
 
 /* IANA's protocol numbers */
@@ -31,17 +35,17 @@
 #define PROTO_AH 51
 #define PROTO_DESTINATION 60
 #define PROTO_SCTP 132
-#define PROTO_MOBILITY 135
 
 /* TCP, UDP and SCTP begin with their ports. @end: of the IP packet. */
 static void parse_l4(struct packet *p, uint32_t at, uint32_t end)
 {
+	p->l4 = (uint16_t)at;
+	if (p->flags & PKT_FRAGMENT)
+		return;
 	if (p->ip_proto != PROTO_TCP && p->ip_proto != PROTO_UDP && p->ip_proto != PROTO_SCTP)
 		return;
-	if (at + PORTS_BYTES > end)
-		return;
-	p->flags |= PKT_L4;
-	p->l4 = (uint16_t)at;
+	if (at + PORTS_BYTES <= end)
+		p->flags |= PKT_L4;
 }
 
 /* RFC 791, 3.1. False: malformed. */
@@ -49,6 +53,7 @@ static bool parse_ipv4(struct packet *p)
 {
 	const uint8_t *ip = p->data + p->l3;
 	uint32_t room = (uint32_t)p->len - p->l3, header, total;
+	uint16_t fragment;
 
 	if (room < IPV4_BYTES || ip[0] >> 4 != 4)
 		return false;
@@ -59,8 +64,11 @@ static bool parse_ipv4(struct packet *p)
 	p->flags |= PKT_IPV4;
 	p->l3_tos = ip[1];
 	p->ip_proto = ip[9];
-	if (get_be16(ip + 6) & IPV4_MF_AND_OFFSET)
+	fragment = get_be16(ip + 6);
+	if (fragment & (IPV4_MF | IPV4_OFFSET))
 		p->flags |= PKT_FRAGMENT;
+	if (fragment & IPV4_OFFSET)
+		p->flags |= PKT_LATER;
 	else
 		parse_l4(p, p->l3 + header, p->l3 + total);
 	return true;
@@ -73,7 +81,6 @@ static uint32_t extension_bytes(uint8_t proto, uint8_t length)
 	case PROTO_HOP_BY_HOP:
 	case PROTO_ROUTING:
 	case PROTO_DESTINATION:
-	case PROTO_MOBILITY:
 		return (length + 1u) * 8;
 	case PROTO_AH:
 		return (length + 2u) * 4; /* RFC 4302, 2.2 */
@@ -84,22 +91,36 @@ static uint32_t extension_bytes(uint8_t proto, uint8_t length)
 	}
 }
 
-/* RFC 8200, 4. Stops at a fragment header, in the first fragment too, so that all fragments of a
- * datagram look the same. False: a header runs over the end of the packet. */
+/* RFC 8200, 4.5. All of a datagram in one fragment is none (RFC 6946). */
+static uint8_t ipv6_fragment_flags(const uint8_t *h)
+{
+	uint16_t fragment = get_be16(h + 2);
+
+	if (fragment & IPV6_OFFSET)
+		return PKT_FRAGMENT | PKT_LATER;
+	return fragment & IPV6_MF ? PKT_FRAGMENT : 0;
+}
+
+/* RFC 8200, 4. False: a header runs over the end of the packet. Behind the header of a first
+ * fragment that only ends the search: what the later ones cannot see must not make it another kind
+ * of packet. */
 static bool parse_ipv6_headers(struct packet *p, uint32_t at, uint32_t end)
 {
 	for (int n = 0; n < IPV6_HEADERS_MAX && extension_bytes(p->ip_proto, 0); n++) {
 		const uint8_t *h = p->data + at;
 		uint8_t proto = p->ip_proto;
 
-		if (at + IPV6_EXTENSION_MIN > end || at + extension_bytes(proto, h[1]) > end)
+		if (at + IPV6_EXTENSION_MIN > end || at + extension_bytes(proto, h[1]) > end) {
+			if (p->flags & PKT_FRAGMENT)
+				break;
 			return false;
+		}
 		p->ip_proto = h[0];
 		at += extension_bytes(proto, h[1]);
-		if (proto == PROTO_FRAGMENT) {
-			p->flags |= PKT_FRAGMENT;
+		if (proto == PROTO_FRAGMENT)
+			p->flags |= ipv6_fragment_flags(h);
+		if (p->flags & PKT_LATER)
 			return true;
-		}
 	}
 	parse_l4(p, at, end);
 	return true;
@@ -191,6 +212,10 @@ static void parse_one(const struct port_view *port, struct packet *p)
 	p->ingress = p->rx_port;
 	p->network = NETWORK_NONE;
 	p->egress = EGRESS_NONE;
+	p->rule = FLOW_NONE;
+	p->actions = FLOW_LIST_NORMAL;
+	p->vni = 0;
+	p->as_is = false;
 	if (unlikely(!port || port->shut)) {
 		drop_packet(p, DROP_PORT_SHUT, p->rx_port);
 		return;

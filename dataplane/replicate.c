@@ -6,8 +6,7 @@
  */
 #include "dataplane/stages.h"
 
-#include <string.h>
-
+#include "dataplane/copy.h"
 #include "lib/rcu.h"
 
 /* Whether @p may and can go to @target. A port that is down or shut is no target. */
@@ -23,40 +22,17 @@ static bool is_target(const struct tables *tables, const struct packet *p, uint1
 	return port && port->up && !port->shut;
 }
 
-/* A frame of its own for @copy, or a dropped packet in the books. The copy begins where a received
- * packet does, or where the original does when that is further in front and so may be longer. */
-static bool give_frame(struct lane *lane, struct packet *copy)
-{
-	struct pool *pool = lane->pool;
-	uint32_t frame = pool_take(pool);
-	uint8_t *data;
-
-	if (frame == FRAME_NONE) {
-		drop_packet(copy, DROP_NO_FRAME, copy->network);
-		count_drop(lane, copy);
-		return false;
-	}
-	data = pool_data(pool, frame) - FRAME_HEADROOM +
-	       min_of(pool_headroom(pool, copy->data), (uint32_t)FRAME_HEADROOM);
-	memcpy(data, copy->data, copy->len);
-	copy->data = data;
-	return true;
-}
-
 /* False: no room in @copies. */
 static bool copy_to(struct lane *lane, const struct packet *p, uint16_t target,
 		    struct burst *copies)
 {
-	struct packet *copy = &copies->packet[copies->n];
+	struct packet *copy;
 
 	if (copies->n == BURST_MAX)
 		return false;
-	*copy = *p;
-	copy->egress = target;
-	copy->flags |= PKT_COPY;
-	counter_add(&lane->counters->port[p->rx_port].copied, 1);
-	if (give_frame(lane, copy))
-		copies->n++;
+	copy = copy_packet(lane, p, copies);
+	if (copy)
+		copy->egress = target;
 	return true;
 }
 

@@ -10,6 +10,7 @@
  *     nothing of passes: that is how a QinQ network reaches a host which has the VLANs itself.
  *     Priority tags hide nothing, since receivers look behind them.
  *   - with a VLAN id: always; the port's own tag comes first.
+ * What a flow rule sends to a port by name (as_is) leaves as it is: the rule's author answers for it.
  */
 #include "dataplane/stages.h"
 
@@ -20,13 +21,13 @@
 
 static bool rest_may_leave(const struct port_view *port, const struct packet *p)
 {
-	uint16_t type = get_be16(p->data + ETHERTYPE_AT), vid;
+	uint16_t vid;
 
-	if (!vlan_is_tpid(type) || p->len < ETH_BYTES + VLAN_BYTES)
+	if (!vlan_in_frame(p))
 		return false;
-	if (type == TPID_S)
+	if (get_be16(p->data + ETHERTYPE_AT) == TPID_S)
 		return true;
-	vid = VID_OF(get_be16(p->data + ETHERTYPE_AT + 2));
+	vid = VID_OF(get_be16(p->data + TCI_AT));
 	return vid != VID_PRIORITY && vid != VID_RESERVED &&
 	       port_view_named(port, vid) == NETWORK_NONE;
 }
@@ -62,7 +63,7 @@ static void put_own_tag(struct packet *p, uint16_t vid)
 {
 	p->tci = (p->tci & TCI_PRIORITY) | vid;
 	if (p->tag == TAG_FRAME)
-		put_be16(p->data + ETHERTYPE_AT + 2, p->tci);
+		put_be16(p->data + TCI_AT, p->tci);
 	else
 		vlan_push(p, TPID_C, p->tci);
 	p->tag = TAG_FRAME;
@@ -71,11 +72,7 @@ static void put_own_tag(struct packet *p, uint16_t vid)
 /* The tag that the frame begins with, TPID and TCI; 0: none. */
 static uint32_t frame_tag(const struct packet *p)
 {
-	uint16_t type = get_be16(p->data + ETHERTYPE_AT);
-
-	if (!vlan_is_tpid(type) || p->len < ETH_BYTES + VLAN_BYTES)
-		return 0;
-	return (uint32_t)type << 16 | get_be16(p->data + ETHERTYPE_AT + 2);
+	return vlan_in_frame(p) ? get_be32(p->data + ETHERTYPE_AT) : 0;
 }
 
 /* False: the frame cannot leave by @port without changing network. */
@@ -111,7 +108,7 @@ void retag(struct lane *lane, struct burst *burst)
 		port = rcu_dereference(ports[p->egress]);
 		if (unlikely(!port || !port->up || port->shut))
 			drop_packet(p, DROP_PORT_DOWN, p->egress);
-		else if (unlikely(!retag_one(port, p)))
+		else if (unlikely(!p->as_is && !retag_one(port, p)))
 			drop_packet(p, DROP_EGRESS_TAG, (uint64_t)p->egress << 32 | frame_tag(p));
 		else if (unlikely(p->len > port->frame_max))
 			drop_packet(p, DROP_TOO_BIG, (uint64_t)p->len << 32 | port->frame_max);

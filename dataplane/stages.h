@@ -55,18 +55,19 @@ void match(struct lane *lane, struct burst *burst);
  * A copy for which there is no frame is counted as copied and as dropped (no-frame).
  * Drops, each with its detail:
  *   flow-drop        the rule's id: its list has no output, or none that may be taken
- *   ttl-expired      the TTL or hop limit it came with
+ *   ttl-expired      the TTL or hop limit, 1 or 0
  *   no-frame         the network
+ *   too-big          length with another tag << 32 | length: no room in front of the frame
  */
 bool act(struct lane *lane, struct burst *burst, struct burst *copies);
 
-/* Source MAC unknown or elsewhere: an event to control, at most one in LEARN_REPEAT_NS for one MAC
- * and place. Known here: its age is refreshed. Drops nothing. */
+/* Packets without an egress. Source MAC unknown or elsewhere: an event to control, at most one in
+ * LEARN_REPEAT_NS for one MAC and place. Known here: its age is refreshed. Drops nothing. */
 void learn(struct lane *lane, struct burst *burst);
 
 /*
- * Destination MAC: one port, one tunnel, or EGRESS_FLOOD (groups, unknown, or known behind what is
- * no longer in the network).
+ * Packets without an egress, by their destination MAC: one port, one tunnel, or EGRESS_FLOOD
+ * (groups, unknown, or known behind what is no longer in the network).
  * Drops, each with fdb_key() of the destination as detail: same-port (or same tunnel),
  * tunnel-to-tunnel.
  */
@@ -84,8 +85,8 @@ void forward(struct lane *lane, struct burst *burst);
 bool replicate(struct lane *lane, struct burst *burst, struct burst *copies);
 
 /*
- * For packets that leave by a port: tags as its map says (retag.c has the rule), and its MTU.
- * Before encap, whose underlay ports are none of its business.
+ * For packets that leave by a port: tags as its map says (retag.c has the rule), unless as_is is
+ * set, and its MTU. Before encap, whose underlay ports are none of its business.
  * Drops, each with its detail:
  *   port-down        the egress port
  *   egress-vlan      egress port << 32 | TPID << 16 | TCI that the frame would begin with, or 0
@@ -94,8 +95,8 @@ bool replicate(struct lane *lane, struct burst *burst, struct burst *copies);
 void retag(struct lane *lane, struct burst *burst);
 
 /* The hash that chooses the VXLAN source port: the descriptor's where it may be used, else ours, at
- * most one computation a packet and its copies (hash_kind remembers). Fragments: addresses and
- * protocol only, so that all of a datagram agree. Non-IP: MACs and ethertype. Counts hash_nic and
+ * most one computation a packet and its copies (hash_kind remembers). Fragments: addresses
+ * only, so that all of a datagram agree. Non-IP: MACs and ethertype. Counts hash_nic and
  * hash_soft by rx_port: call it once for each source port. */
 uint32_t packet_hash(struct lane *lane, struct packet *p);
 /* Computes what packet_hash will need, and counts nothing: before a packet is copied. */

@@ -3,8 +3,8 @@
 
 #include "dataplane/mac.h"
 #include "dataplane/stages.h"
+#include "lib/checksum.h"
 #include "lib/rcu.h"
-#include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
 /* The outer headers, as far as they were read. */

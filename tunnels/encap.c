@@ -3,9 +3,9 @@
 
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
+#include "lib/checksum.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
-#include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
 /* What the outer header takes over from the inner packet and from the worker. */
@@ -128,11 +128,13 @@ static void describe_outer(struct packet *p, const struct tunnel *tunnel, uint8_
 	p->tci = 0;
 }
 
-/* The VNI of the packet's network, or 0. */
+/* What the rule said, or the VNI of the packet's network, or 0. */
 static uint32_t vni_of(const struct tables *tables, const struct packet *p)
 {
 	const struct network *network = rcu_dereference(tables->network[p->network]);
 
+	if (p->vni)
+		return p->vni;
 	return network ? network->vni : 0;
 }
 

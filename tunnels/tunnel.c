@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "lib/checksum.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
-#include "tunnels/checksum.h"
 #include "tunnels/wire.h"
 
 #define INDEX_SLOTS_MIN 64

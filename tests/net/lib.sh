@@ -411,6 +411,13 @@ tunnels_ok()
 }
 tunnels_are() { [ "$(value tunnel "sum(t['state'] == 'ok' for t in d['tunnels'])")" = "$1" ]; }
 
+# hits MATCH: packets that met the rules that it covers.
+hits() { culvert -j flow count "$1" | "$python" "$here/pick.py" "d['packets']"; }
+hits_are() { [ "$(hits "$1")" = "$2" ]; }
+
+# rules RULE...: they are the only ones from now on.
+rules() { printf '%s\n' "$@" | culvert flow replace - >/dev/null || die "refused: $*"; }
+
 # books: every packet that came in is accounted for, over all and by ingress port. Waits for rest.
 books()
 {
@@ -466,6 +473,15 @@ listen()
 	eventually 10 grep -q ready "$tmp/$1.listens" || die "cannot listen in $1"
 }
 
+# sniff NS [DEV]: the same with tcpdump, verbose enough to judge every checksum.
+sniff()
+{
+	rm -f "$tmp/$1.listens"
+	at "$1" tcpdump -i "${2:-e0}" -Q in -nn -e -t -vv -l \
+		>"$tmp/$1.heard" 2>"$tmp/$1.listens" &
+	eventually 10 grep -q 'listening on' "$tmp/$1.listens" || die "cannot listen in $1"
+}
+
 # heard NS PATTERN: a frame that matches arrives within some seconds.
 heard() { eventually 10 grep -qE "$2" "$tmp/$1.heard" || die "$1 did not hear: $2"; }
 
@@ -475,13 +491,13 @@ unheard() { ! grep -E "$2" "$tmp/$1.heard" || die "$1 heard: $2"; }
 # count_heard NS PATTERN
 count_heard() { grep -cE "$2" "$tmp/$1.heard" || true; }
 
-# transfers FROM TO ADDRESS tcp|udp BYTES: the content arrives whole (a datagram protocol goes
-# slowly).
+# transfers FROM TO ADDRESS tcp|udp BYTES [SERVED [PORT]]: the content arrives whole (a datagram
+# protocol goes slowly). SERVED and PORT are those of the server, where they are rewritten.
 transfers()
 {
-	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 sent got
+	local from=$1 to=$2 address=$3 protocol=$4 bytes=$5 served=${6:-$3} port=${7:-7000} sent got
 	rm -f "$tmp/got" "$tmp/serves"
-	at "$to" "$python" "$here/transfer.py" serve "$address" "$protocol" \
+	PORT=$port at "$to" "$python" "$here/transfer.py" serve "$served" "$protocol" \
 		>"$tmp/got" 2>"$tmp/serves" &
 	local server=$!
 	eventually 10 grep -q ready "$tmp/serves" || die "the server in $to does not start"

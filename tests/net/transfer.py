@@ -7,11 +7,12 @@ acknowledged and repeated when the answer is late: loss, which the network may h
 from damage, which it may not have.
 """
 import hashlib
+import os
 import random
 import socket
 import sys
 
-PORT = 7000
+PORT = int(os.environ.get("PORT", "7000"))
 
 
 def family(address):

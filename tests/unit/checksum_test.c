@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/checksum.h"
 #include "tests/unit/vxlan_oracle.h"
-
-#include "tunnels/checksum.h"
 
 /* Every length and both alignments of the start, on blocks of exactly that length. */
 static void any_length(void **state)

@@ -288,8 +288,10 @@ static void interface_example(void **state)
 	assert_string_equal(conf->socket, "/run/culvert/culvert.sock");
 	assert_string_equal(conf->socket_group, "culvert");
 	assert_int_equal(conf->socket_mode, 0660);
-	assert_int_equal(conf->n_notices, 3);
-	assert_true(has_notice(conf, "flows: not in this version"));
+	assert_string_equal(conf->flows_file, "good/flows.txt");
+	assert_int_equal(conf->flows_where.line, 66);
+	assert_int_equal(conf->flows_where.column, 15);
+	assert_int_equal(conf->n_notices, 2);
 	assert_true(has_notice(conf, "metrics: not in this version"));
 	assert_true(has_notice(conf, "storm-control: not in this version"));
 	conf_free(conf);
@@ -380,8 +382,8 @@ static void alternatives(void **state)
 	assert_true(has_notice(conf, "arp-suppression: not in this version"));
 	assert_true(has_notice(conf, "police: not in this version"));
 	assert_true(has_notice(conf, "evpn: not in this version"));
-	assert_true(has_notice(conf, "flows: not in this version"));
-	assert_int_equal(conf->n_notices, 5);
+	assert_string_equal(conf->flows_file, "good/flows.txt");
+	assert_int_equal(conf->n_notices, 4);
 	conf_free(conf);
 }
 

@@ -86,6 +86,8 @@ static void compare(struct world *w, const struct way *way, uint16_t id,
 						o->dscp * 4 + (f->ip ? f->tos % 4 : 0));
 	outer.df = o->df == DF_SET || (o->df == DF_INHERIT && f->ip && (f->v6 || f->df));
 	outer.checksum = o->checksum == CHECKSUM_ON || (o->checksum == CHECKSUM_AUTO && !v4);
+	if (random_below(2))
+		p->vni = outer.vni = 1 + random_below(VNI_MAX); /* a rule's word */
 	encap(&w->lane, &w->burst);
 	assert_int_equal(p->drop, DROP_NONE);
 	if (v4)

@@ -400,11 +400,37 @@ static void copies_share_hash(void **state)
 	bed_destroy(bed);
 }
 
+/* What a rule gave an egress keeps it, whatever the FDB knows. */
+static void rules_come_first(void **state)
+{
+	static const uint16_t egress[] = {0, 7, EGRESS_TUNNEL0, EGRESS_FLOOD, EGRESS_NONE};
+	const uint8_t frame[FRAME_LEN] = {2, 0, 0, 0, 1, 1, 2, 0, 0, 0, 1, 2};
+	struct bed *bed = bed_create(8);
+
+	bed_untagged(bed, 5, 1);
+	fdb_set(bed->tables.fdb, fdb_key(1, frame), 5, 0, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(egress); i++) {
+		struct packet *p = bed_receive(bed, 0, frame, sizeof(frame));
+
+		p->network = 1;
+		p->egress = egress[i];
+	}
+	forward(&bed->lane, &bed->burst);
+	for (size_t i = 0; i < ARRAY_SIZE(egress); i++) {
+		assert_int_equal(bed->burst.packet[i].drop, DROP_NONE);
+		assert_int_equal(bed->burst.packet[i].egress,
+				 egress[i] == EGRESS_NONE ? 5 : egress[i]);
+	}
+	bed_transmit(bed, &bed->burst);
+	bed_destroy(bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_topologies), cmocka_unit_test(changes_underway),
 		cmocka_unit_test(longest_copy),	     cmocka_unit_test(copies_share_hash),
+		cmocka_unit_test(rules_come_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lane on memory, with whatever ports and networks a test gives it.
+ * A lane on memory, with whatever ports, networks and flow rules a test gives it.
  */
 #ifndef TESTS_UNIT_LANE_H
 #define TESTS_UNIT_LANE_H
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/flow_cache.h"
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
 
@@ -117,6 +118,16 @@ static inline void bed_network(struct bed *bed, uint16_t id, const uint16_t *egr
 	bed->tables.network[id] = network;
 }
 
+/* A table of flow rules, for a test that is a registered QSBR thread. */
+static inline struct flow_table *bed_flows(struct bed *bed)
+{
+	bed->tables.flows = flow_table_create(1);
+	bed->lane.flow_cache = flow_cache_create();
+	assert(bed->tables.flows && bed->lane.flow_cache);
+	bed->lane.flow_cells = flow_table_cells(bed->tables.flows, 0);
+	return bed->tables.flows;
+}
+
 /* A received frame, as rx leaves it. */
 static inline struct packet *bed_receive(struct bed *bed, uint16_t port, const void *frame,
 					 uint16_t len)
@@ -129,6 +140,8 @@ static inline struct packet *bed_receive(struct bed *bed, uint16_t port, const v
 	p->data = pool_data(&bed->pool, index);
 	p->len = len;
 	p->rx_port = port;
+	p->ingress = port;
+	p->egress = EGRESS_NONE;
 	memcpy(p->data, frame, len);
 	counter_add(&bed->counters->port[port].rx_packets, 1);
 	return p;
@@ -168,6 +181,8 @@ static inline void bed_destroy(struct bed *bed)
 		free((void *)bed->tables.network[i]->flood);
 		free(bed->tables.network[i]);
 	}
+	flow_cache_destroy(bed->lane.flow_cache);
+	flow_table_destroy(bed->tables.flows);
 	fdb_destroy(bed->tables.fdb);
 	spsc_fini(&bed->learn_events);
 	pool_fini(&bed->pool);

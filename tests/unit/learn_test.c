@@ -127,7 +127,8 @@ static void full_ring(void **state)
 	bed_destroy(bed);
 }
 
-/* No network, no event; a dropped packet teaches nothing. */
+/* No network, no event; nor from a packet that is dropped, that a rule sends somewhere, or that a
+ * rule gave a source which sends nothing. */
 static void nothing_to_learn(void **state)
 {
 	struct bed *bed = bed_create(4);
@@ -136,8 +137,16 @@ static void nothing_to_learn(void **state)
 	send_from(bed, 1, 1);
 	assert_int_equal(n_events(bed), 0);
 	bed_network(bed, 1, NULL, 0);
-	bed_receive(bed, 0, frame, sizeof(frame))->network = 1;
+	for (int i = 0; i < 4; i++) {
+		/* With a source of its own each, the last one's is a group. */
+		frame[6] = i == 3 ? 3 : 2;
+		frame[11] = (uint8_t)i;
+		bed_receive(bed, 0, frame, sizeof(frame))->network = 1;
+	}
 	drop_packet(&bed->burst.packet[0], DROP_VLAN_UNMAPPED, 0);
+	bed->burst.packet[1].egress = 2;
+	bed->burst.packet[2].egress = EGRESS_FLOOD;
+	bed->burst.packet[3].actions = 2;
 	learn(&bed->lane, &bed->burst);
 	assert_int_equal(n_events(bed), 0);
 	bed_transmit(bed, &bed->burst);

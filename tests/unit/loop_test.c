@@ -263,6 +263,94 @@ static void destroy_with_operations_pending(void **state)
 	loop_destroy(NULL);
 }
 
+/* 50 tasks that never come to an end. */
+struct crowd {
+	struct loop *loop;
+	struct crowd_task {
+		struct loop_task task;
+		struct crowd *crowd;
+		unsigned int runs;
+	} task[50];
+	unsigned int runs;
+	int fd;
+	struct loop_watch watch;
+	unsigned int written_at, heard_at;
+};
+
+static void crowd_run(struct loop_task *task)
+{
+	struct crowd_task *t = container_of(task, struct crowd_task, task);
+	struct crowd *c = t->crowd;
+
+	t->runs++;
+	if (++c->runs == 1234) {
+		c->written_at = c->runs;
+		assert_int_equal(eventfd_write(c->fd, 1), 0);
+	}
+	loop_later(c->loop, task);
+	loop_later(c->loop, task);
+}
+
+static void crowd_heard(struct loop_watch *watch)
+{
+	struct crowd *c = container_of(watch, struct crowd, watch);
+	uint64_t n;
+
+	assert_int_equal(read(c->fd, &n, sizeof(n)), sizeof(n));
+	c->heard_at = c->runs;
+	loop_stop(c->loop);
+}
+
+/* What happens is heard of before the next task runs, however many are queued; and they all have
+ * their turn. */
+static void tasks_wait(void **state)
+{
+	struct crowd c = {.loop = make_loop(), .fd = eventfd(0, EFD_CLOEXEC)};
+
+	loop_watch_start(c.loop, &c.watch, c.fd, crowd_heard);
+	for (size_t i = 0; i < ARRAY_SIZE(c.task); i++) {
+		c.task[i].crowd = &c;
+		c.task[i].task.run = crowd_run;
+		loop_later(c.loop, &c.task[i].task);
+	}
+	assert_int_equal(loop_run(c.loop), 0);
+	assert_int_equal(c.heard_at, c.written_at);
+	for (size_t i = 0; i < ARRAY_SIZE(c.task); i++)
+		assert_in_range(c.task[i].runs, c.runs / 50, c.runs / 50 + 1);
+	loop_watch_stop(&c.watch);
+	close(c.fd);
+	loop_destroy(c.loop);
+}
+
+static void no_run(struct loop_task *task)
+{
+	fail();
+}
+
+static void tasks_taken_back(void **state)
+{
+	struct crowd c = {.loop = make_loop(), .runs = 2000};
+	struct loop_task out[3];
+
+	/* The first, one in the middle, the last; and one that was never in. */
+	for (size_t i = 0; i < ARRAY_SIZE(out); i++) {
+		out[i] = (struct loop_task){.run = no_run};
+		loop_later(c.loop, &out[i]);
+		c.task[i].crowd = &c;
+		c.task[i].task.run = crowd_run;
+		if (i < 2)
+			loop_later(c.loop, &c.task[i].task);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(out); i++)
+		loop_not_later(c.loop, &out[i]);
+	loop_not_later(c.loop, &c.task[2].task);
+	run_for(c.loop, 5);
+	assert_true(c.task[0].runs > 0);
+	assert_true(c.task[1].runs > 0);
+	assert_int_equal(c.task[2].runs, 0);
+	loop_destroy(c.loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +361,8 @@ int main(void)
 		cmocka_unit_test(cancel_and_forget),
 		cmocka_unit_test(more_than_the_queue_holds),
 		cmocka_unit_test(destroy_with_operations_pending),
+		cmocka_unit_test(tasks_wait),
+		cmocka_unit_test(tasks_taken_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,18 @@ static void fragments_agree(void **state)
 	}
 }
 
+/* Headers of IPv6 that only the first fragment has. */
+static void hidden_headers(void **state)
+{
+	const struct flow first = {.family = V6, .source = 1, .destination = 2, .proto = 60,
+				   .fragment = 1, .source_port = 17 << 8};
+	struct flow last = first;
+
+	last.fragment = 8;
+	last.source_port = 0x1234;
+	assert_int_equal(soft_hash(&first, 0), soft_hash(&last, 0));
+}
+
 static void nic_or_soft(void **state)
 {
 	static const struct {
@@ -246,8 +258,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tuple),	     cmocka_unit_test(fragments_agree),
-		cmocka_unit_test(nic_or_soft),	     cmocka_unit_test(tags_do_not_count),
-		cmocka_unit_test(spread),
+		cmocka_unit_test(hidden_headers),    cmocka_unit_test(nic_or_soft),
+		cmocka_unit_test(tags_do_not_count), cmocka_unit_test(spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

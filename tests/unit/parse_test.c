@@ -9,27 +9,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "dataplane/flow_table.h"
+#include "tests/unit/frames.h"
 #include "tests/unit/lane.h"
 #include "tests/unit/random.h"
 
-#define BYTES(...) \
-	.frame = (const uint8_t[]){__VA_ARGS__}, .len = sizeof((const uint8_t[]){__VA_ARGS__})
-#define MACS 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2
-#define U16(v) (uint8_t)((v) >> 8), (uint8_t)(v)
-#define IP4(first, total, fragment, proto) \
-	first, 0xb8, U16(total), 0, 0, U16(fragment), 64, proto, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2
-#define ADDRESS6(last) 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last
-#define IP6(payload, proto) 0x6b, 0x80, 0, 0, U16(payload), proto, 64, ADDRESS6(1), ADDRESS6(2)
-#define PORTS 0x12, 0x34, 0x56, 0x78
-#define EXT(next, units) next, units, 1, 4, 0, 0, 0, 0
-#define FRAG(next, offset) next, 0, U16(offset), 0, 0, 0, 1
-#define TAG(tci) 0x81, 0, U16(tci)
-#define STAG(tci) 0x88, 0xa8, U16(tci)
 #define V4 PKT_IPV4
 #define V6 PKT_IPV6
+#define LATER (PKT_FRAGMENT | PKT_LATER)
 
 static const struct row {
 	const char *what;
@@ -82,14 +70,17 @@ static const struct row {
 	 .tag = TAG_FRAME, .tci = 7, .flags = V4 | PKT_L4, .ethertype = 0x800, .l3 = 22, .l4 = 42,
 	 .proto = 132},
 	{"ICMP", BYTES(MACS, 8, 0, IP4(0x45, 24, 0, 1), PORTS), .flags = V4, .ethertype = 0x800,
-	 .l3 = 14, .proto = 1},
+	 .l3 = 14, .l4 = 34, .proto = 1},
 	{"UDP, ports cut by IP's length", BYTES(MACS, 8, 0, IP4(0x45, 23, 0, 17), PORTS),
 	 .flags = V4,
-	 .ethertype = 0x800, .l3 = 14, .proto = 17},
+	 .ethertype = 0x800, .l3 = 14, .l4 = 34, .proto = 17},
+	{"nothing behind IPv4", BYTES(MACS, 8, 0, IP4(0x45, 20, 0, 17)), .flags = V4,
+	 .ethertype = 0x800, .l3 = 14, .l4 = 34, .proto = 17},
 	{"first fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 0x2000, 17), PORTS),
-	 .flags = V4 | PKT_FRAGMENT, .ethertype = 0x800, .l3 = 14, .proto = 17},
-	{"last fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 1, 17), PORTS),
-	 .flags = V4 | PKT_FRAGMENT,
+	 .flags = V4 | PKT_FRAGMENT, .ethertype = 0x800, .l3 = 14, .l4 = 34, .proto = 17},
+	{"middle fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 0x2001, 17), PORTS),
+	 .flags = V4 | LATER, .ethertype = 0x800, .l3 = 14, .proto = 17},
+	{"last fragment", BYTES(MACS, 8, 0, IP4(0x45, 24, 1, 17), PORTS), .flags = V4 | LATER,
 	 .ethertype = 0x800, .l3 = 14, .proto = 17},
 	{"IPv4 with version 5", BYTES(MACS, 8, 0, IP4(0x55, 24, 0, 17), PORTS), .flags = PKT_L3_BAD,
 	 .ethertype = 0x800, .l3 = 14},
@@ -116,7 +107,7 @@ static const struct row {
 				      ADDRESS6(2), PORTS),
 	 .flags = PKT_L3_BAD, .ethertype = 0x86dd, .l3 = 14},
 	{"no payload", BYTES(MACS, 0x86, 0xdd, IP6(0, 59)),
-	 .flags = V6, .ethertype = 0x86dd, .l3 = 14,
+	 .flags = V6, .ethertype = 0x86dd, .l3 = 14, .l4 = 54,
 	 .proto = 59},
 	{"no header where one is said to be", BYTES(MACS, 0x86, 0xdd, IP6(0, 0)),
 	 .flags = PKT_L3_BAD,
@@ -134,13 +125,27 @@ static const struct row {
 	{"header behind the end", BYTES(MACS, 0x86, 0xdd, IP6(4, 0), EXT(6, 0)),
 	 .flags = PKT_L3_BAD,
 	 .ethertype = 0x86dd, .l3 = 14},
+	{"mobility is no header on the way", BYTES(MACS, 0x86, 0xdd, IP6(8, 135), EXT(59, 0)),
+	 .flags = V6, .ethertype = 0x86dd, .l3 = 14, .l4 = 54, .proto = 135},
 	{"IPv6 first fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 1), PORTS),
-	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .proto = 17},
-	{"IPv6 later fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 8), PORTS),
-	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .proto = 17},
-	{"fragment, options hidden behind it", BYTES(MACS, 0x86, 0xdd, IP6(20, 44), FRAG(60, 1),
-						      EXT(17, 0), PORTS),
-	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .proto = 60},
+	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .l4 = 62, .proto = 17},
+	{"IPv6 middle fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 9), PORTS),
+	 .flags = V6 | LATER, .ethertype = 0x86dd, .l3 = 14, .proto = 17},
+	{"IPv6 last fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 8), PORTS),
+	 .flags = V6 | LATER, .ethertype = 0x86dd, .l3 = 14, .proto = 17},
+	{"the only fragment", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(17, 0), PORTS),
+	 .flags = V6 | PKT_L4, .ethertype = 0x86dd, .l3 = 14, .l4 = 62, .proto = 17},
+	{"first fragment, options", BYTES(MACS, 0x86, 0xdd, IP6(20, 44), FRAG(60, 1), EXT(17, 0),
+					  PORTS),
+	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .l4 = 70, .proto = 17},
+	{"last fragment, options before it", BYTES(MACS, 0x86, 0xdd, IP6(12, 44), FRAG(60, 8),
+						   PORTS),
+	 .flags = V6 | LATER, .ethertype = 0x86dd, .l3 = 14, .proto = 60},
+	{"first fragment ends in options", BYTES(MACS, 0x86, 0xdd, IP6(16, 44), FRAG(60, 1),
+						 EXT(17, 1)),
+	 .flags = V6 | PKT_FRAGMENT, .ethertype = 0x86dd, .l3 = 14, .l4 = 62, .proto = 60},
+	{"fragment header cut", BYTES(MACS, 0x86, 0xdd, IP6(4, 44), 17, 0, 0, 8),
+	 .flags = PKT_L3_BAD, .ethertype = 0x86dd, .l3 = 14},
 	{"eight headers, then UDP", BYTES(MACS, 0x86, 0xdd, IP6(68, 60), EXT(60, 0), EXT(60, 0),
 					  EXT(60, 0), EXT(60, 0), EXT(60, 0), EXT(60, 0),
 					  EXT(60, 0), EXT(17, 0), PORTS),
@@ -148,22 +153,8 @@ static const struct row {
 	{"nine headers", BYTES(MACS, 0x86, 0xdd, IP6(76, 60), EXT(60, 0), EXT(60, 0), EXT(60, 0),
 			       EXT(60, 0), EXT(60, 0), EXT(60, 0), EXT(60, 0), EXT(60, 0),
 			       EXT(17, 0), PORTS),
-	 .flags = V6, .ethertype = 0x86dd, .l3 = 14, .proto = 60},
+	 .flags = V6, .ethertype = 0x86dd, .l3 = 14, .l4 = 118, .proto = 60},
 };
-
-static uint8_t *guarded_end;	/* the first byte that must not be read */
-
-static int map_guard(void **state)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	uint8_t *area = mmap(NULL, 3 * (size_t)page, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (area == MAP_FAILED)
-		return -1;
-	guarded_end = area + 2 * page;
-	return mprotect(guarded_end, (size_t)page, PROT_NONE);
-}
 
 /* The same, twice: @frame at the end of a page, and in an allocation. */
 static bool parse_at_end(struct packet *p, const uint8_t *frame, uint16_t len)
@@ -232,8 +223,11 @@ static void check_offsets(const struct packet *p)
 	assert_false(ip && p->flags & PKT_L3_BAD);
 	assert_false(!ip && p->flags & (PKT_FRAGMENT | PKT_L4));
 	assert_false(p->flags & PKT_FRAGMENT && p->flags & PKT_L4);
-	if (p->flags & PKT_L4)
-		assert_in_range(p->l4, p->l3 + 20, p->len - 4);
+	assert_false(p->flags & PKT_LATER && !(p->flags & PKT_FRAGMENT));
+	if (ip && !(p->flags & PKT_LATER))
+		assert_in_range(p->l4, p->l3 + 20, p->len - (p->flags & PKT_L4 ? 4 : 0));
+	else
+		assert_int_equal(p->l4, 0);
 }
 
 /* Known frames with bytes changed and cut at every length, and noise with a plausible beginning. */
@@ -293,8 +287,17 @@ static void stage(void **state)
 	bed_port(bed, 2)->shut = true;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		bed_receive(bed, cases[i].port, cases[i].frame, cases[i].len);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bed->burst.packet[i].rule = bed->burst.packet[i].actions = 7;
+		bed->burst.packet[i].vni = 7;
+		bed->burst.packet[i].as_is = true;
+	}
 	parse(&bed->lane, &bed->burst);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(bed->burst.packet[i].rule, FLOW_NONE);
+		assert_int_equal(bed->burst.packet[i].actions, FLOW_LIST_NORMAL);
+		assert_int_equal(bed->burst.packet[i].vni, 0);
+		assert_false(bed->burst.packet[i].as_is);
 		assert_int_equal(bed->burst.packet[i].drop, cases[i].drop);
 		assert_int_equal(bed->burst.packet[i].detail, cases[i].detail);
 		assert_int_equal(bed->burst.packet[i].ingress, cases[i].port);

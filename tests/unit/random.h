@@ -24,9 +24,11 @@ static inline void random_init(const char *what)
 	fflush(stdout);
 }
 
+/* Mixed twice: after one multiplication numbers that follow each other are in step, and of all
+ * combinations of them only few ever come. */
 static inline uint64_t random_u64(void)
 {
-	return hash_mix(random_state++, 0x5eed);
+	return hash_mix(hash_mix(random_state++, 0x5eed), 1);
 }
 
 /* 0 .. n - 1 */

@@ -54,10 +54,33 @@ static int m_refuse(struct request *request)
 	return request_refuse(request, "no '%.20s'", text);
 }
 
+static void job_end(struct job *job)
+{
+	n_streams--;
+	free(job);
+}
+
+static void no_take(struct job *job, const char *bytes, size_t n)
+{
+}
+
+static int m_job(struct request *request)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	job->end = job_end;
+	if (json_is_true(json_object_get(request->params, "upload")))
+		job->take = no_take;
+	n_streams++;
+	request->job = job;
+	return 0;
+}
+
 static const struct method methods[] = {
 	{"echo", m_echo, {{"text", JSON_STRING, false}, {"n", JSON_INTEGER, false}}},
 	{"refuse", m_refuse, {{"text", JSON_STRING, true}}},
 	{"stream", m_stream, {{0}}},
+	{"job", m_job, {{"upload", JSON_TRUE, false}}},
 	{"later", NULL, {{0}}},
 };
 
@@ -73,6 +96,9 @@ static const char *const seeds[] = {
 	"\"params\":{\"text\":\"\xc3\xa9\xe2\x82\xac\"}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"stream\"}",
 	"{\"jsonrpc\":\"2.0\",\"method\":\"stream\",\"params\":{}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"job\"}",
+	"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"job\",\"params\":{\"upload\":true}}",
+	"{\"jsonrpc\":\"2.0\",\"method\":\"job\",\"params\":{\"upload\":true}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":1.5e3,\"method\":\"later\",\"params\":[1,{}]}",
 	"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}]",
 };
@@ -98,16 +124,17 @@ static size_t spoil(char *line, size_t n)
 	}
 }
 
-static void check_answer(const struct buffer *out, const struct stream *stream, const json_t *id)
+static void check_answer(const struct buffer *out, const struct rpc_rest *rest)
 {
 	const char *newline = out->n ? strchr(out->data, '\n') : NULL;
 	json_t *m, *result, *error;
 
 	assert_false(out->failed);
 	if (!out->n) {
-		assert_null(stream);
+		assert_null(rest->stream);
 		return;
 	}
+	assert_null(rest->job);
 	assert_ptr_equal(newline, out->data + out->n - 1);
 	m = json_loadb(out->data, out->n, 0, NULL);
 	assert_non_null(m);
@@ -120,25 +147,61 @@ static void check_answer(const struct buffer *out, const struct stream *stream, 
 		assert_true(json_integer_value(json_object_get(error, "code")) <= -32000);
 		assert_true(json_string_length(json_object_get(error, "message")) > 0);
 	}
-	assert_true(!stream || (id && result));
+	assert_true(!rest->stream || (rest->id && result));
 	json_decref(m);
+}
+
+static json_t *read_line(const struct buffer *out)
+{
+	json_t *m = json_loadb(out->data, out->n, 0, NULL);
+
+	assert_non_null(m);
+	assert_ptr_equal(strchr(out->data, '\n'), out->data + out->n - 1);
+	return m;
+}
+
+/* All the ways in which a job can end, whoever waits for it. */
+static void check_job(const struct rpc_rest *rest)
+{
+	struct buffer out = {0};
+	struct job *job = rest->job;
+	json_t *m, *params;
+
+	assert_true(rest->id || !job->take);
+	for (int i = 0; rest->id && i < 4; i++) {
+		job->invited = i & 1;
+		job->code = 0;
+		if (i & 2)
+			job_refuse(job, "no: '%s'", "\xc3");
+		buffer_reset(&out, 0);
+		rpc_job_end(job, rest->id, &out);
+		m = read_line(&out);
+		params = json_object_get(m, "params");
+		assert_int_equal(!!json_object_get(m, "id"), !job->invited);
+		assert_int_equal(!!json_object_get(params, "id"), job->invited);
+		assert_int_equal(!!json_object_get(job->invited ? params : m, "error"), i >> 1);
+		json_decref(m);
+	}
+	buffer_fini(&out);
+	job->end(job);
 }
 
 static void one(const char *line, size_t n)
 {
 	struct buffer out = {0};
-	struct stream *stream;
-	json_t *id;
+	struct rpc_rest rest;
 
-	rpc_answer(&options, line, n, &out, &stream, &id);
-	check_answer(&out, stream, id);
-	if (stream) {
+	rpc_answer(&options, line, n, &out, &rest);
+	check_answer(&out, &rest);
+	if (rest.stream) {
 		buffer_reset(&out, 0);
-		rpc_stream_end(stream, id, 0, &out);
+		rpc_stream_end(rest.stream, rest.id, 0, &out);
 		assert_non_null(strstr(out.data, "\"method\":\"end\""));
-		stream->end(stream);
+		rest.stream->end(rest.stream);
 	}
-	json_decref(id);
+	if (rest.job)
+		check_job(&rest);
+	json_decref(rest.id);
 	assert_int_equal(n_streams, 0);
 	buffer_fini(&out);
 }
@@ -174,10 +237,9 @@ static void messages_that_are_no_utf8(void **state)
 				   "\"params\":{\"text\":\"1234567890123456789\xc3\xa9\"}}";
 
 	struct buffer out = {0};
-	struct stream *stream;
-	json_t *id;
+	struct rpc_rest rest;
 
-	rpc_answer(&options, line, sizeof(line) - 1, &out, &stream, &id);
+	rpc_answer(&options, line, sizeof(line) - 1, &out, &rest);
 	assert_string_equal(out.data, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,"
 				      "\"message\":\"no '1234567890123456789\xef\xbf\xbd'\"}}\n");
 	buffer_fini(&out);

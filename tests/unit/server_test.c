@@ -67,6 +67,110 @@ static int m_numbers(struct request *request)
 	return 0;
 }
 
+/* Counts the 'a's of an upload; an 'x' is refused. One at a time: others wait. Taking effect and
+ * taking back need a few steps. As a plain job it makes steps and no more. */
+static unsigned int jobs_alive;
+static unsigned int uploads_kept;
+static struct counting *active;	/* the loop's thread only */
+static struct counting *waiting[8];
+
+struct counting {
+	struct job job;
+	unsigned int n_steps;	/* to make */
+	unsigned int n;
+	bool cancelled;
+};
+
+static void next_counting(void)
+{
+	active = waiting[0];
+	memmove(waiting, waiting + 1, sizeof(waiting) - sizeof(waiting[0]));
+	if (active)
+		job_wake(&active->job);
+}
+
+static enum job_step counting_begin(struct counting *c)
+{
+	if (active && active != c) {
+		for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
+			if (!waiting[i] || waiting[i] == c) {
+				waiting[i] = c;
+				return JOB_WAITS;
+			}
+		return job_refuse(&c->job, "too many wait");
+	}
+	active = c;
+	return JOB_TAKES;
+}
+
+static enum job_step counting_step(struct job *job)
+{
+	struct counting *c = container_of(job, struct counting, job);
+
+	if (job->take && !job->invited)
+		return counting_begin(c);
+	if (c->n_steps) {
+		c->n_steps--;
+		return JOB_MORE;
+	}
+	if (c->cancelled)
+		return JOB_DONE;
+	if (job->take)
+		__atomic_fetch_add(&uploads_kept, 1, __ATOMIC_RELAXED);
+	job->result = json_pack("{s:i}", "a", (int)c->n);
+	return JOB_DONE;
+}
+
+static void counting_take(struct job *job, const char *bytes, size_t n)
+{
+	struct counting *c = container_of(job, struct counting, job);
+
+	assert_in_range(n, 1, UPLOAD_PIECE_BYTES);
+	for (size_t i = 0; i < n; i++) {
+		c->n += bytes[i] == 'a';
+		if (bytes[i] == 'x') {
+			job_refuse(job, "an x");
+			job->data = json_pack("[{s:i}]", "column", (int)i);
+			return;
+		}
+	}
+}
+
+static void counting_cancel(struct job *job)
+{
+	container_of(job, struct counting, job)->cancelled = true;
+}
+
+static void counting_end(struct job *job)
+{
+	struct counting *c = container_of(job, struct counting, job);
+
+	if (c == active)
+		next_counting();
+	for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
+		if (waiting[i] == c)
+			waiting[i] = NULL;
+	__atomic_fetch_sub(&jobs_alive, 1, __ATOMIC_RELAXED);
+	free(c);
+}
+
+static int m_count(struct request *request)
+{
+	struct counting *c = calloc(1, sizeof(*c));
+
+	c->job = (struct job){.step = counting_step, .end = counting_end};
+	c->n_steps = (unsigned int)json_integer_value(json_object_get(request->params, "steps"));
+	c->n = c->n_steps;
+	if (json_is_true(json_object_get(request->params, "upload"))) {
+		c->job.take = counting_take;
+		c->job.cancel = counting_cancel;
+		c->n = 0;
+	}
+	__atomic_fetch_add(&jobs_alive, 1, __ATOMIC_RELAXED);
+	request->job = &c->job;
+	return 0;
+}
+
 static int m_echo(struct request *request)
 {
 	request->result = json_incref(request->params);
@@ -82,6 +186,7 @@ static const struct method methods[] = {
 	{"echo", m_echo, {{"text", JSON_STRING, false}, {"n", JSON_INTEGER, false}}},
 	{"refuse", m_refuse, {{0}}},
 	{"numbers", m_numbers, {{"n", JSON_INTEGER, true}, {"fail", JSON_TRUE, false}}},
+	{"count", m_count, {{"steps", JSON_INTEGER, false}, {"upload", JSON_TRUE, false}}},
 };
 
 /* The server in its thread. */
@@ -159,6 +264,7 @@ static int stop(void **state)
 	close(f->stop.fd);
 	loop_destroy(f->loop);
 	assert_int_equal(streams_alive, 0);
+	assert_int_equal(jobs_alive, 0);
 	assert_int_equal(count_fds(), f->n_fds);
 	/* Nothing is left behind: the directory is empty. */
 	snprintf(run_dir, sizeof(run_dir), "%s/run", f->directory);
@@ -266,11 +372,11 @@ static size_t hear_stream(int fd, const char *end)
 	return total;
 }
 
-static void wait_for_no_streams(void)
+static void wait_for_none(unsigned int *alive)
 {
-	for (int i = 0; i < 500 && __atomic_load_n(&streams_alive, __ATOMIC_RELAXED); i++)
-		usleep(10000);
-	assert_int_equal(streams_alive, 0);
+	for (int i = 0; i < 5000 && __atomic_load_n(alive, __ATOMIC_RELAXED); i++)
+		usleep(1000);
+	assert_int_equal(*alive, 0);
 }
 
 static void answers(void **state)
@@ -460,20 +566,213 @@ static void stopped_readers(void **state)
 		    ARRAY_SIZE(fds) * 1024 * 1024);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		close(fds[i]);
-	wait_for_no_streams();
+	wait_for_none(&streams_alive);
+	close(fd);
+}
+
+#define COUNT(id, params)                                                                          \
+	"{\"jsonrpc\":\"2.0\"," id "\"method\":\"count\",\"params\":{" params "}}\n"
+#define UPLOAD COUNT("\"id\":5,", "\"upload\":true,\"steps\":20")
+#define READY "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"ready\":true}}"
+#define END(what) "{\"jsonrpc\":\"2.0\",\"method\":\"end\",\"params\":{\"id\":5," what "}}"
+#define DONE(n) END("\"a\":" #n)
+#define REFUSED(column)                                                                            \
+	END("\"error\":{\"code\":-32000,\"message\":\"an x\",\"data\":[{\"column\":" #column "}]}")
+#define ECHO "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"echo\"}\n"
+#define ECHOED "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}"
+
+/* A chunk of @n bytes, all of them @c. */
+static void say_chunk(int fd, size_t n, char c)
+{
+	char *text = malloc(n + 32);
+	int head = sprintf(text, "%zu\n", n);
+
+	memset(text + head, c, n);
+	text[(size_t)head + n] = '\0';
+	say(fd, text);
+	free(text);
+}
+
+static void uploads(void **state)
+{
+	int fd = dial(*state);
+
+	/* Nothing at all; a little; all of it sent ahead, the next request too; many chunks. */
+	say(fd, UPLOAD);
+	assert_string_equal(hear(fd), READY);
+	say(fd, "0\n");
+	assert_string_equal(hear(fd), DONE(0));
+	say(fd, UPLOAD "3\naba1\na0\n" ECHO);
+	assert_string_equal(hear(fd), READY);
+	assert_string_equal(hear(fd), DONE(3));
+	assert_string_equal(hear(fd), ECHOED);
+	say(fd, UPLOAD);
+	assert_string_equal(hear(fd), READY);
+	for (size_t n = 1; n <= PROTOCOL_UPLOAD_CHUNK_MAX; n *= 4)
+		say_chunk(fd, n, 'a');
+	say_chunk(fd, PROTOCOL_UPLOAD_CHUNK_MAX, 'b');
+	say(fd, "0\n" ECHO);
+	assert_string_equal(hear(fd), DONE(1398101));
+	assert_string_equal(hear(fd), ECHOED);
+	close(fd);
+}
+
+static void upload_a_byte_at_a_time(void **state)
+{
+	static const char text[] = UPLOAD "11\naabaaaaaaab2\nba0\n" ECHO;
+	int fd = dial(*state);
+
+	for (size_t i = 0; i + 1 < sizeof(text); i++) {
+		assert_int_equal(send(fd, text + i, 1, MSG_NOSIGNAL), 1);
+		usleep(200);
+	}
+	assert_string_equal(hear(fd), READY);
+	assert_string_equal(hear(fd), DONE(10));
+	assert_string_equal(hear(fd), ECHOED);
+	close(fd);
+}
+
+static void upload_refused(void **state)
+{
+	unsigned int kept = uploads_kept;
+	int fd = dial(*state);
+
+	/* The error comes before the rest was sent, which nobody looks at; then all is well. */
+	say(fd, UPLOAD);
+	assert_string_equal(hear(fd), READY);
+	say(fd, "10\naaaaxa");
+	assert_string_equal(hear(fd), REFUSED(4));
+	say(fd, "xxxx");
+	say_chunk(fd, PROTOCOL_UPLOAD_CHUNK_MAX, 'x');
+	say(fd, "0\n" ECHO);
+	assert_string_equal(hear(fd), ECHOED);
+	/* One that stops early is done as early. */
+	say(fd, UPLOAD "1\nx0\n" UPLOAD "1\na0\n");
+	assert_string_equal(hear(fd), READY);
+	assert_string_equal(hear(fd), REFUSED(0));
+	assert_string_equal(hear(fd), READY);
+	assert_string_equal(hear(fd), DONE(1));
+	assert_int_equal(uploads_kept, kept + 1);
+	close(fd);
+}
+
+/* No chunks: the reason, and goodbye; what was taken is taken back. */
+static void upload_of_garbage(void **state)
+{
+	static const char *const garbage[] = {
+		"\n",	 "x\n",	"-1\n",   "1048577\n",   "18446744073709551617\n",
+		"0x10\n", "1 \n", " 1\n",   "1\r\n",     "5\naaaaa6",
+		ECHO,	 "0,\n","1\nab\n", "1e3\n",     "00000000000000001",
+	};
+	unsigned int kept = uploads_kept;
+
+	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
+		int fd = dial(*state);
+
+		say(fd, UPLOAD);
+		assert_string_equal(hear(fd), READY);
+		say(fd, garbage[i]);
+		if (garbage[i][0] == '5')
+			say(fd, "a\n");
+		assert_int_equal(hear_code(fd), PROTOCOL_INVALID_REQUEST);
+		assert_string_equal(hear(fd), "");
+		close(fd);
+		wait_for_none(&jobs_alive);
+	}
+	assert_int_equal(uploads_kept, kept);
+}
+
+/* A client that hangs up anywhere in the conversation is forgotten, and only one that said 0 has
+ * uploaded something. */
+static void upload_hang_ups(void **state)
+{
+	static const char text[] = UPLOAD "5\nabaab3\naxa0\n" UPLOAD
+					  "16\nabaaaaaabaaaaaab1\nb0\n";
+	size_t n_all = sizeof(text) - 1;
+
+	for (size_t n = 0; n <= n_all; n++) {
+		unsigned int kept = __atomic_load_n(&uploads_kept, __ATOMIC_RELAXED);
+		int fd = dial(*state);
+
+		assert_int_equal(send(fd, text, n, MSG_NOSIGNAL), n);
+		if (n % 3 == 1)
+			usleep(500);
+		if (n % 3 == 2)
+			shutdown(fd, SHUT_WR);
+		while (n % 3 == 2 && *hear(fd))
+			;
+		close(fd);
+		wait_for_none(&jobs_alive);
+		if (n < n_all)
+			assert_int_equal(uploads_kept, kept);
+		else if (n % 3 == 2)
+			assert_int_equal(uploads_kept, kept + 1);
+	}
+}
+
+/* One is at it, others wait for their turn, in order, and are invited then. */
+static void uploads_that_wait(void **state)
+{
+	int fds[5];
+	char c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dial(*state);
+		say(fds[i], UPLOAD);
+		if (i == 0)
+			assert_string_equal(hear(fds[i]), READY);
+		usleep(5000);
+	}
+	assert_int_equal(recv(fds[1], &c, 1, MSG_DONTWAIT), -1);
+	/* Nobody hears that this one hung up until it is invited. */
+	close(fds[2]);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (i == 2)
+			continue;
+		if (i > 0)
+			assert_string_equal(hear(fds[i]), READY);
+		say(fds[i], "1\na0\n");
+		assert_string_equal(hear(fds[i]), DONE(1));
+		close(fds[i]);
+	}
+}
+
+static void jobs(void **state)
+{
+	int fd = dial(*state), other = dial(*state);
+
+	say(fd, COUNT("\"id\":7,", "\"steps\":50000") COUNT("", "\"steps\":10") ECHO);
+	/* Others have their turn, the same connection has to wait. */
+	say(other, ECHO);
+	assert_string_equal(hear(other), ECHOED);
+	assert_string_equal(hear(fd), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":50000}}");
+	assert_string_equal(hear(fd), ECHOED);
+	/* Jobs that are done at once, with a request behind each. */
+	for (int i = 0; i < 100; i++) {
+		say(fd, COUNT("\"id\":7,", "\"steps\":0"));
+		assert_string_equal(hear(fd), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":0}}");
+		say(fd, ECHO);
+		assert_string_equal(hear(fd), ECHOED);
+	}
+	close(other);
 	close(fd);
 }
 
 /* The server goes away while clients are in every state. */
 static void destroyed_under_load(void **state)
 {
+	static const char *const text[] = {
+		"{\"jsonrpc\":\"2.0\",",
+		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\","
+		"\"params\":{\"n\":100000000}}\n",
+		UPLOAD "10\naaaaa",	/* the first is at it, the others wait */
+		COUNT("\"id\":7,", "\"steps\":100000000"),
+	};
 	static int fds[20];
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		fds[i] = dial(*state);
-		say(fds[i], i % 2 ? "{\"jsonrpc\":\"2.0\"," :
-				    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"numbers\","
-				    "\"params\":{\"n\":100000000}}\n");
+		say(fds[i], text[i % ARRAY_SIZE(text)]);
 	}
 	usleep(20000);
 	/* The fixture's stop checks that nothing is left of the server's ends. */
@@ -552,6 +851,10 @@ int main(void)
 		SERVER_TEST(line_bound),       SERVER_TEST(streams),
 		SERVER_TEST(stopped_readers),  SERVER_TEST(destroyed_under_load),
 		SERVER_TEST(too_many_clients), SERVER_TEST(one_owner),
+		SERVER_TEST(uploads),	       SERVER_TEST(upload_a_byte_at_a_time),
+		SERVER_TEST(upload_refused),   SERVER_TEST(upload_of_garbage),
+		SERVER_TEST(upload_hang_ups),  SERVER_TEST(uploads_that_wait),
+		SERVER_TEST(jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

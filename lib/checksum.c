@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tunnels/checksum.h"
+#include "lib/checksum.h"
 
 uint64_t checksum_add(const void *data, size_t bytes, uint64_t sum)
 {

@@ -6,8 +6,8 @@
  * byte order as long as the result is stored the same way. A sum is 64 bits wide and folded once,
  * at the end.
  */
-#ifndef TUNNELS_CHECKSUM_H
-#define TUNNELS_CHECKSUM_H
+#ifndef LIB_CHECKSUM_H
+#define LIB_CHECKSUM_H
 
 #include <endian.h>
 #include <stddef.h>
@@ -50,15 +50,37 @@ static inline void checksum_store_udp(uint8_t *field, uint64_t sum)
 	memcpy(field, &v, sizeof(v));
 }
 
-/* A 16-bit word that @field covers went from @before to @after (host order): RFC 1624,
- * equation 3. */
-static inline void checksum_adjust(uint8_t *field, uint16_t before, uint16_t after)
+/* What a sum changes by when words that it covers go from @before to @after: RFC 1624, equation 3.
+ * @bytes is even. */
+static inline uint64_t checksum_change(const void *before, const void *after, size_t bytes)
+{
+	return checksum_add(after, bytes, 0) +
+	       (uint16_t)~checksum_fold(checksum_add(before, bytes, 0));
+}
+
+/* The sum behind @field changed by @change. A wrong checksum stays wrong. */
+static inline void checksum_apply(uint8_t *field, uint64_t change)
 {
 	uint16_t old;
 
 	memcpy(&old, field, sizeof(old));
-	checksum_store(field,
-		       (uint64_t)(uint16_t)~old + (uint16_t)~htobe16(before) + htobe16(after));
+	checksum_store(field, (uint16_t)~old + change);
+}
+
+/* The same for UDP, which may have none. */
+static inline void checksum_apply_udp(uint8_t *field, uint64_t change)
+{
+	uint16_t old;
+
+	memcpy(&old, field, sizeof(old));
+	if (old)
+		checksum_store_udp(field, (uint16_t)~old + change);
+}
+
+/* A 16-bit word that @field covers went from @before to @after (host order). */
+static inline void checksum_adjust(uint8_t *field, uint16_t before, uint16_t after)
+{
+	checksum_apply(field, (uint64_t)(uint16_t)~htobe16(before) + htobe16(after));
 }
 
 #endif
