@@ -68,8 +68,8 @@ void flow_slots_retire(struct flow_slots *s, uint32_t id);
 /* A retired rule that no reader knows any more, for flow_slots_free, or FLOW_NONE. */
 uint32_t flow_slots_left(struct flow_slots *s);
 void flow_slots_free(struct flow_slots *s, uint32_t id);
-/* The first slot from @at on that is not in an empty chunk, or the end. An empty chunk is as much
- * work as a slot: takes them off *@n_slots, and stops when nothing is left of it. */
+/* The first slot from @at on that was in use since its chunk was empty, or the end. To skip the rest
+ * of a chunk is as much work as a slot: takes it off *@n_slots, and stops when nothing is left. */
 uint32_t flow_slots_skip(const struct flow_slots *s, uint32_t at, uint32_t *n_slots);
 
 static inline struct flow_rule *flow_slot(const struct flow_slots *s, uint32_t id)

@@ -463,7 +463,7 @@ static void walk_once(void)
 	before = w.live;
 	memset(seen, 0, sizeof(seen));
 	do {
-		flow_table_walk(w.t, &cursor, 1 + random_below(300), visit, &n_visited);
+		flow_table_walk(w.t, &cursor, 1 + random_below(200), visit, &n_visited);
 		for (uint32_t n = random_below(4); n--;) {
 			if (random_below(2))
 				add_one();
@@ -471,7 +471,7 @@ static void walk_once(void)
 				remove_one();
 		}
 		change_some();
-		if (random_below(8) == 0)
+		if (random_below(30) == 0)
 			let_go();
 	} while (cursor);
 	for (uint32_t i = 0; i < before.n; i++) {
