@@ -53,6 +53,11 @@ uint32_t flow_change_version(const struct flow_change *change)
 	return is_open(change) ? change->version : 0;
 }
 
+static uint32_t next_version(uint32_t version)
+{
+	return version + 1 < FLOW_KEPT && version + 1 ? version + 1 : 1;
+}
+
 int flow_change_begin(struct flow_table *t, enum flow_change_kind kind,
 		      struct flow_change **change)
 {
@@ -70,7 +75,7 @@ int flow_change_begin(struct flow_table *t, enum flow_change_kind kind,
 	}
 	c->t = t;
 	c->kind = kind;
-	c->version = t->epoch->version + 1;
+	c->version = next_version(t->epoch->version);
 	c->all_slots = kind == FLOW_CHANGE_REPLACE;
 	*change = t->change = c;
 	return 0;

@@ -31,6 +31,7 @@ struct flow_table {
 	struct flow_lists lists;
 	/* control only */
 	uint32_t count;
+	uint32_t old_at;		/* next slot to be looked at for its age */
 	struct flow_change *change;	/* the staged one, or NULL */
 };
 

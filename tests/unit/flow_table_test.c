@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dataplane/flow_slots.h"
+#include "dataplane/flow_internal.h"
 #include "dataplane/flow_table.h"
 #include "lib/rcu.h"
 #include "tests/unit/flow_list.h"
@@ -25,7 +25,7 @@ struct world {
 	struct list live;
 	struct flow_change *change;
 	enum flow_change_kind kind;
-	bool committing;
+	bool committing, in_effect;
 	uint32_t version;		/* before it takes effect */
 	struct list named;		/* REMOVE: what goes */
 	struct flow_change_counts counts;
@@ -255,7 +255,7 @@ static void begin(void)
 	assert_int_equal(flow_change_begin(w.t, w.kind, &other), -EBUSY);
 	flow_table_view(w.t, &view);
 	w.version = view.version;
-	w.committing = w.disturbed = false;
+	w.committing = w.in_effect = w.disturbed = false;
 	w.named.n = 0;
 	w.counts = (struct flow_change_counts){0};
 }
@@ -366,10 +366,10 @@ static void commit_some(void)
 
 	w.committing = true;
 	flow_table_view(w.t, &view);
-	if (w.version && (view.version != w.version || !more)) {
+	if (!w.in_effect && (view.version != w.version || !more)) {
 		take_effect();
 		adopt();
-		w.version = 0;
+		w.in_effect = true;
 	}
 	if (more)
 		return;
@@ -498,6 +498,22 @@ static void walks(void **state)
 		walk_once();
 	}
 	check_rules();
+	stop();
+}
+
+/* Versions as they are after billions of changes. */
+static void old_age(void **state)
+{
+	start("flow_table old_age");
+	for (uint32_t i = 0; i < 500; i++)
+		add_one();
+	for (uint32_t round = 0; round < 10; round++) {
+		w.t->epoch->version += 1u << 29;
+		for (uint32_t n = 0; n < 2 * FLOW_CHUNK_SLOTS / 64 + 2; n++)
+			flow_table_tidy(w.t);
+		check_rules();
+		check_burst();
+	}
 	stop();
 }
 
@@ -652,6 +668,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_list),	   cmocka_unit_test(walks),
+		cmocka_unit_test(old_age),
 		cmocka_unit_test(many_priorities), cmocka_unit_test(too_many_masks),
 		cmocka_unit_test(too_many_slots),  cmocka_unit_test(a_million),
 	};
