@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A staged change. Its new rules go into the index at once, born in the version that the change will
- * make; the rules that go die in that version. When all is marked the version moves, and what died
- * is taken out when no worker is left that looks at the version before.
+ * A staged change. Its new rules go into the index at once, born in the version that the change
+ * will make; the rules that go die in that version. When all is marked the version moves, and what
+ * died is taken out when no worker is left that looks at the version before.
  *
  * Which rules those are, a list remembers as long as they are few. When they are many, or when the
  * change is about all rules anyway, all slots are looked at instead.

@@ -314,8 +314,8 @@ void flow_table_remove(struct flow_table *t, uint32_t id)
 	advance(t, NULL);
 }
 
-/* All slots are looked at once in half a million calls, and every change that makes a version calls:
- * no rule gets so old that its version seems to be yet to come. */
+/* All slots are looked at once in half a million calls, and every change that makes a version
+ * calls: no rule gets so old that its version seems to be yet to come. */
 static void rejuvenate(struct flow_table *t)
 {
 	uint32_t version = t->epoch->version, n = TIDY_OLD_SLOTS;
