@@ -20,6 +20,7 @@
 #include "ctrl/loop.h"
 #include "lib/bits.h"
 #include "lib/log.h"
+#include "rules/check.h"
 
 #define RUN_DIR "/run/culvert"
 
@@ -209,6 +210,16 @@ static int check_host(const struct conf *conf)
 	return r;
 }
 
+static int check_rules(const struct conf *conf)
+{
+	struct conf_errors errors = {0};
+	int r = rules_check(conf, &errors);
+
+	conf_errors_print(&errors, stderr);
+	conf_errors_fini(&errors);
+	return r;
+}
+
 static void log_notices(const struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_notices; i++)
@@ -223,6 +234,8 @@ static int check(const struct options *o, const char *path)
 
 	if (r == 0 && !o->offline)
 		r = check_host(conf);
+	if (r == 0)
+		r = check_rules(conf);
 	if (r == 0) {
 		log_notices(conf);
 		printf("%s: good: %zu ports, %zu networks\n", path, conf->n_ports,

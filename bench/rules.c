@@ -38,11 +38,12 @@ static int count(void *arg, const struct flow_spec *spec, uint32_t line)
 static void make_rules(struct buffer *text, const char *format)
 {
 	for (uint32_t i = 0; i < N_RULES; i++)
-		buffer_printf(text, format, i >> 16 & 255, i >> 8 & 255, i & 255, i & 0xffff, i % 16 + 1);
+		buffer_printf(text, format, i >> 16 & 255, i >> 8 & 255, i & 255, i & 0xffff,
+			      i % 16 + 1);
 }
 
-static int read_rules(const struct buffer *text, int (*rule)(void *, const struct flow_spec *, uint32_t),
-		      void *arg)
+static int read_rules(const struct buffer *text,
+		      int (*rule)(void *, const struct flow_spec *, uint32_t), void *arg)
 {
 	struct rules_reader reader;
 	struct rules_error error;
@@ -100,9 +101,11 @@ int main(void)
 {
 	return measure("ipv4", "priority=100,tcp,in_port=1,nw_src=10.%u.%u.%u,nw_dst=192.168.77.21,"
 			       "tp_src=%u,tp_dst=443,actions=output:%u\n") ||
-	       measure("dump", " cookie=0x0, duration=12.345s, table=0, n_packets=17, n_bytes=1020, "
-			       "priority=100,udp,nw_src=10.%u.%u.%u,nw_dst=192.168.77.21,tp_src=%u,"
-			       "tp_dst=443 actions=output:%u\n") ||
-	       measure("ipv6", "tcp6,ipv6_src=2001:db8:%x:%x::%x,ipv6_dst=2001:db8::77:21,tp_src=%u,"
-			       "tp_dst=443,actions=output:%u\n");
+	       measure("dump",
+		       " cookie=0x0, duration=12.345s, table=0, n_packets=17, n_bytes=1020, "
+		       "priority=100,udp,nw_src=10.%u.%u.%u,nw_dst=192.168.77.21,tp_src=%u,"
+		       "tp_dst=443 actions=output:%u\n") ||
+	       measure("ipv6",
+		       "tcp6,ipv6_src=2001:db8:%x:%x::%x,ipv6_dst=2001:db8::77:21,tp_src=%u,"
+		       "tp_dst=443,actions=output:%u\n");
 }

@@ -3,12 +3,12 @@
  * Cycles a packet that each stage of the data plane takes, on memory: no sockets, no tunnels.
  * Bursts of UDP flows between access ports, frames in cache as a copying kernel leaves them.
  *
- *   taskset -c 1 build/bench/stages [-f FLOWS] [-t] [-r RULES [-m MASKS] [-c CHANGES_PER_S]]
+ *   taskset -c 1 build/bench/stages [-f FLOWS] [-t] [-r RULES [-m MASKS] [-o] [-c CHANGES_PER_S]]
  *
  * -t: the flows come in tagged. -r: one rule for each flow, until there are none left of either; a
  * single rule is for all flows. -m: in how many masks, each with a priority of its own (1 to 16).
- * -c: another thread adds and removes rules of the last mask meanwhile; give it a core of its own
- * (taskset -c 0,1).
+ * -o: rules say output, not normal. -c: another thread adds and removes rules of the last mask
+ * meanwhile; give it a core of its own (taskset -c 0,1).
  *
  * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
  * counts. Both so that neighbours on the machine disturb little.
@@ -34,9 +34,9 @@
 
 #define N_CHANGED 10000		/* rules that come and go with -c */
 
-enum step { SCALE, PARSE, CLASSIFY, MATCH, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
-static const char *const step_names[N_STEPS] = {"scale", "parse",   "classify",  "match", "learn",
-						"forward", "replicate", "retag", "hash"};
+enum step { SCALE, PARSE, CLASSIFY, MATCH, ACT, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
+static const char *const step_names[N_STEPS] = {"scale", "parse",   "classify",  "match", "act",
+						"learn", "forward", "replicate", "retag", "hash"};
 
 static struct tables tables;
 static struct counters counters;
@@ -46,7 +46,7 @@ static struct lane lane = {.tables = &tables, .pool = &pool, .counters = &counte
 			   .learn_events = &events, .now_s = 1, .now_ns = 1000000000};
 static struct burst burst, copies;
 static uint32_t n_flows = 1000, n_rules, n_masks = 1, changes_per_s;
-static bool tagged, done;
+static bool tagged, outputs, done;
 
 static void die(const char *what)
 {
@@ -105,7 +105,8 @@ static void make_rule(struct flow_spec *spec, uint32_t i)
 	uint32_t m = i % n_masks;
 
 	*spec = (struct flow_spec){.priority = (uint16_t)(1000 + m), .n_actions = 1,
-				   .action[0].type = FLOW_NORMAL};
+				   .action[0].type = outputs ? FLOW_OUTPUT : FLOW_NORMAL,
+				   .action[0].arg = outputs};
 	spec->key.dl_type = 0x800;
 	spec->mask.dl_type = 0xffff;
 	if (n_rules == 1)
@@ -216,6 +217,9 @@ static void run_burst(uint32_t cycles[N_STEPS])
 	classify(&lane, &burst);
 	t[MATCH] = __rdtsc();
 	match(&lane, &burst);
+	t[ACT] = __rdtsc();
+	while (n_rules && act(&lane, &burst, &copies))
+		die("a copy: no rule has two outputs");
 	t[LEARN] = __rdtsc();
 	learn(&lane, &burst);
 	t[FORWARD] = __rdtsc();
@@ -251,7 +255,7 @@ static double median_of(const uint32_t (*cycles)[N_STEPS], int step)
 
 static void read_options(int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "f:tr:m:c:")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "f:tr:m:oc:")) != -1;) {
 		uint32_t n = optarg ? (uint32_t)strtoul(optarg, NULL, 0) : 0;
 
 		switch (c) {
@@ -266,6 +270,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'm':
 			n_masks = max_of(1u, min_of(16u, n));
+			break;
+		case 'o':
+			outputs = true;
 			break;
 		case 'c':
 			changes_per_s = n;

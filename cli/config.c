@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "conf/conf.h"
+#include "rules/check.h"
 
 static json_t *place(const struct conf_where *where, const char *text)
 {
@@ -44,6 +45,8 @@ static int check(struct cli *cli, const char *file, bool offline)
 
 	if (r == 0 && !offline)
 		r = conf_check_host(conf, &errors);
+	if (r == 0)
+		r = rules_check(conf, &errors);
 	if (r < 0 && errors.n == 0)
 		cli_fail(cli, "%s: %s", file, strerror(-r));
 	else if (cli->json)

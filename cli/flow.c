@@ -48,25 +48,20 @@ static bool is_all(const struct request *q)
 
 /* --- uploads */
 
-#define STDIN_NAME "<stdin>"
-
-/* Descriptor of @name's file, or -1 after a complaint. */
-static int open_rules(const struct cli *cli, const char *name)
+/* A descriptor, or -1 after a complaint. @name is what people call @file, or standard input. */
+static int open_rules(const struct cli *cli, const char *file, const char *name)
 {
-	bool standard = strcmp(name, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	int fd = name == file ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	struct stat st;
 
-	if (fd < 0) {
+	if (fd < 0 || fstat(fd, &st) < 0)
 		cli_fail(cli, "%s: %s", name, strerror(errno));
-	} else if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		cli_fail(cli, "%s: %s", standard ? STDIN_NAME : name, strerror(EISDIR));
-	} else if (isatty(fd)) {
-		cli_fail(cli, "%s is a terminal: give a file or a pipe with one rule a line",
-			 standard ? "standard input" : name);
-	} else {
+	else if (S_ISDIR(st.st_mode))
+		cli_fail(cli, "%s: %s", name, strerror(EISDIR));
+	else if (isatty(fd))
+		cli_fail(cli, "%s is a terminal: give a file or a pipe with one rule a line", name);
+	else
 		return fd;
-	}
 	if (fd > STDIN_FILENO)
 		close(fd);
 	return -1;
@@ -110,8 +105,8 @@ static void print_totals(const json_t *end, bool replace)
 
 static int upload(struct cli *cli, const char *method, const char *file, bool replace)
 {
-	const char *name = strcmp(file, "-") == 0 ? STDIN_NAME : file;
-	int fd = open_rules(cli, file), status;
+	const char *name = strcmp(file, "-") == 0 ? "<stdin>" : file;
+	int fd = open_rules(cli, file, name), status;
 	const json_t *error;
 	json_t *end;
 

@@ -13,12 +13,17 @@
 
 #define HEAD_BYTES 16		/* a chunk's count and its newline */
 
-/* The daemon speaks before the upload has ended: it refuses it, or it is gone. */
-static bool spoke(const struct client *c)
+/* Waits for something to send, from @fd. False: the daemon spoke before the upload has ended, so it
+ * refuses it, or it is gone. */
+static bool wait_for_input(const struct client *c, int fd)
 {
-	struct pollfd fd = {.fd = c->fd, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = c->fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
 
-	return c->start < c->in.n || poll(&fd, 1, 0) > 0;
+	if (c->start < c->in.n)
+		return false;
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return !fds[0].revents;
 }
 
 /* The @n bytes behind the first HEAD_BYTES of @chunk, as one chunk. */
@@ -35,7 +40,7 @@ static int send_chunk(struct cli *cli, char *chunk, size_t n)
 /* A file that cannot be read to its end must not take effect: the caller hangs up. */
 static int send_chunks(struct cli *cli, int fd, const char *name, char *chunk)
 {
-	while (!spoke(cli->client)) {
+	while (wait_for_input(cli->client, fd)) {
 		ssize_t r = read(fd, chunk + HEAD_BYTES, PROTOCOL_CHUNK_BYTES);
 
 		if (r < 0 && errno == EINTR)

@@ -20,9 +20,9 @@ enum detail_kind {
 	DETAIL_EGRESS,
 	DETAIL_EGRESS_VLAN,
 	DETAIL_VLAN,
-	DETAIL_ETHERTYPE,
 	DETAIL_RULE,
 	DETAIL_TTL,
+	DETAIL_ETHERTYPE,
 	DETAIL_OFFSET,
 	DETAIL_NOT_VXLAN,
 	DETAIL_IPV4,
@@ -180,8 +180,10 @@ static void put_rule(const struct out *o, uint32_t id)
 	struct flow_spec spec;
 	struct buffer text = {0};
 
-	if (!rule)
+	if (!rule) {
+		snprintf(o->text, o->bytes, "a rule that is gone");
 		return;
+	}
 	copy_rule(t, rule, &spec);
 	rules_print_spec(&spec, &format, &text);
 	if (text.n)

@@ -164,6 +164,14 @@ static int load_file(struct flows *f, const char *path)
 	return r;
 }
 
+static void tidy(struct loop_task *task)
+{
+	struct flows *f = container_of(task, struct flows, tidy);
+
+	if (flow_table_tidy(f->table))
+		loop_later(f->g->loop, task);
+}
+
 int flows_create(struct gateway *g, uint32_t n_workers, struct flows **flows)
 {
 	struct flows *f = calloc(1, sizeof(*f));
@@ -172,6 +180,7 @@ int flows_create(struct gateway *g, uint32_t n_workers, struct flows **flows)
 	if (!f)
 		return r;
 	f->g = g;
+	f->tidy.run = tidy;
 	f->table = flow_table_create(n_workers);
 	f->ports = flow_ports_create(g->conf, g->tunnels);
 	if (f->table && f->ports)
@@ -192,6 +201,7 @@ void flows_destroy(struct flows *f)
 	if (!f)
 		return;
 	f->g->tables->flows = NULL;
+	loop_not_later(f->g->loop, &f->tidy);
 	flow_timeouts_destroy(f->timeouts);
 	flow_ports_destroy(f->ports);
 	flow_table_destroy(f->table);
@@ -236,5 +246,5 @@ void flows_every_second(struct flows *f)
 {
 	for (struct flows_turn *t = f->turns ? f->turns->next : NULL; t; t = t->next)
 		job_wake(t->job);
-	flow_table_tidy(f->table);
+	loop_later(f->g->loop, &f->tidy);
 }

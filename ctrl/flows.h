@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ctrl/loop.h"
 #include "dataplane/flow_table.h"
 #include "rules/rules.h"
 
@@ -33,6 +34,7 @@ struct flows {
 	struct flow_ports *ports;
 	struct flow_timeouts *timeouts;
 	struct flows_turn *turns;	/* first: may stage a change */
+	struct loop_task tidy;		/* gives back what rules that went have left */
 };
 
 /* Makes the table for @n_workers, into @g->tables too, and loads the configuration's file. Before

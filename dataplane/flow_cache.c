@@ -83,7 +83,8 @@ struct flow_cache *flow_cache_create(void)
 
 	if (!c)
 		return NULL;
-	if (reserve_init(&c->memory, FLOW_CACHE_BYTES) ||
+	/* Flows are all over it: with small pages each of the first thousands faults. */
+	if (reserve_init(&c->memory, FLOW_CACHE_BYTES, true) ||
 	    reserve_grow(&c->memory, FLOW_CACHE_BYTES)) {
 		flow_cache_destroy(c);
 		return NULL;
@@ -216,8 +217,11 @@ static const uint32_t *words_of(const struct flow_key *key)
 	for (uint64_t i, left_ = (bits); \
 	     left_ && (i = (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
 
-/* What the cache knows: hit[i], right at generation[i]; 0: nothing. Returns the bits of those that
- * are not of the view's generation. */
+/* Right for any key at generation 0. */
+static const struct flow_hit nothing = {FLOW_NONE, 0, FLOW_LIST_NORMAL, 0};
+
+/* What the cache knows: hit[i], right at generation[i]. Returns the bits of those that are not of
+ * the view's generation. */
 static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
 		       const struct flow_key *key, const uint64_t *place, uint64_t wanted,
 		       uint64_t *generation, struct flow_hit *hit)
@@ -233,8 +237,7 @@ static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
 		const struct entry *e = find(c, place[i], ways[i], words_of(&key[i]));
 
 		generation[i] = e ? e->generation : 0;
-		if (e)
-			hit[i] = e->hit;
+		hit[i] = e ? e->hit : nothing;
 		if (generation[i] != view->generation)
 			old |= 1ull << i;
 	}

@@ -11,8 +11,8 @@
  * word of the key, the cache is emptied: at once when it is a new one, after a while when it is one
  * less.
  *
- * Invariants: address space is reserved at creation, memory is taken by the flows that come by, at
- * most FLOW_CACHE_BYTES.
+ * Invariants: address space is reserved at creation, memory is taken by the flows that come by, in
+ * huge pages, FLOW_CACHE_BYTES after some dozens of them.
  * Threads: one worker's.
  */
 #ifndef DATAPLANE_FLOW_CACHE_H

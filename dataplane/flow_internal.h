@@ -63,6 +63,8 @@ void flow_spot_find(const struct flow_table *t, struct flow_subtable *sub,
 /* Puts a rule as @spec says at @spot, in its chain behind `above`. -ENOSPC, -ENOMEM. */
 int flow_spot_fill(struct flow_table *t, const struct flow_spot *spot,
 		   const struct flow_spec *spec, const struct flow_span *span, uint32_t *id);
+/* @id is going to be taken out soon. */
+void flow_table_prefetch(const struct flow_table *t, uint32_t id);
 /* No lookup that begins now finds @id any more. */
 void flow_table_take_out(struct flow_table *t, uint32_t id);
 

@@ -111,7 +111,7 @@ int flow_lists_init(struct flow_lists *lists, uint32_t n_max, uint64_t seed)
 	*lists = (struct flow_lists){.seed = seed};
 	if (flow_map_init(&lists->by_hash))
 		return -ENOMEM;
-	if (!reserve_init(&lists->memory, (size_t)n_max * sizeof(union flow_list_place)) &&
+	if (!reserve_init(&lists->memory, (size_t)n_max * sizeof(union flow_list_place), false) &&
 	    !flow_lists_take(lists, &normal, 1, &id) && !flow_lists_take(lists, NULL, 0, &id))
 		return 0;
 	flow_lists_fini(lists);

@@ -80,16 +80,6 @@ static void ask(const struct flow_table *t, const struct flow_subtable *sub, uin
 	}
 }
 
-/* No hit of @pending is of an older generation. */
-static uint64_t oldest_of(uint64_t pending, const uint64_t *since)
-{
-	uint64_t oldest = UINT64_MAX;
-
-	for (uint64_t rest = pending; rest; rest &= rest - 1)
-		oldest = min_of(oldest, since[__builtin_ctzll(rest)]);
-	return oldest;
-}
-
 /* Improves each hit by rules that appeared after its generation in @since. */
 static void improve(const struct flow_table *t, const struct flow_view *view,
 		    const struct flow_key *key, uint64_t pending, const uint64_t *since,
@@ -97,8 +87,10 @@ static void improve(const struct flow_table *t, const struct flow_view *view,
 {
 	const struct flow_index *index = view->index;
 	uint32_t n = index ? load_acquire(&index->n) : 0;
-	uint64_t oldest = oldest_of(pending, since);
+	uint64_t oldest = UINT64_MAX;
 
+	for (uint64_t rest = pending; rest; rest &= rest - 1)
+		oldest = min_of(oldest, since[__builtin_ctzll(rest)]);
 	for (uint32_t i = 0; i < n && pending; i++) {
 		const struct flow_index_entry *entry = &index->entry[i];
 		uint64_t asking;
@@ -140,22 +132,20 @@ void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view
 	uint64_t changed = view->index ? load_relaxed(&view->index->changed) : 0, pending = 0;
 	uint64_t since[BURST_MAX];
 
+	for (uint64_t rest = wanted; rest; rest &= rest - 1)
+		if (hit[__builtin_ctzll(rest)].rule)
+			__builtin_prefetch(flow_rule_at(t, hit[__builtin_ctzll(rest)].rule));
 	for (uint64_t rest = wanted; rest; rest &= rest - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(rest);
 
 		since[i] = generation[i];
-		if (since[i])
-			__builtin_prefetch(flow_rule_at(t, hit[i].rule));
-	}
-	for (uint64_t rest = wanted; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(rest);
-
-		if (!since[i] || !is_there(t, view, &hit[i])) {
+		if (!is_there(t, view, &hit[i])) {
 			hit[i] = nothing;
 			since[i] = 0;
 		}
-		if (changed > since[i])
+		if (since[i] < changed)
 			pending |= 1ull << i;
 	}
-	improve(t, view, key, pending, since, hit);
+	if (pending)
+		improve(t, view, key, pending, since, hit);
 }

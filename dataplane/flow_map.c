@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 20	/* and 12 bits choose the bucket */
+#include "lib/reserve.h"
+
+#define POPULATE_BYTES 16384	/* larger leaves are populated, not faulted in */
+#define DEPTH_MAX 22	/* and 10 bits choose the bucket */
 _Static_assert(FLOW_LEAF_BUCKETS == 1 << (32 - DEPTH_MAX), "all bits of the tag are used once");
 
 static void leaf_free(struct rcu_head *rcu)
@@ -25,6 +28,8 @@ static struct flow_leaf *leaf_create(uint32_t n_buckets, uint32_t depth)
 
 	if (!leaf)
 		return NULL;
+	if (bytes > POPULATE_BYTES)
+		memory_populate(leaf, bytes);
 	memset(leaf, 0, bytes);
 	leaf->mask = n_buckets - 1;
 	leaf->depth = depth;

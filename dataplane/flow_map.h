@@ -23,7 +23,7 @@
 #include "lib/bits.h"
 #include "lib/rcu.h"
 
-#define FLOW_LEAF_BUCKETS 4096
+#define FLOW_LEAF_BUCKETS 1024
 #define FLOW_BUCKET_SLOTS 7
 
 struct flow_bucket {
@@ -69,6 +69,13 @@ static inline struct flow_leaf *flow_map_leaf(const struct flow_map *map, uint32
 	struct flow_directory *d = rcu_dereference(map->directory);
 
 	return rcu_dereference(d->leaf[((uint64_t)tag << d->depth) >> 32]);
+}
+
+static inline void flow_map_prefetch(const struct flow_map *map, uint32_t tag)
+{
+	const struct flow_leaf *leaf = flow_map_leaf(map, tag);
+
+	__builtin_prefetch(&leaf->bucket[tag & leaf->mask]);
 }
 
 /* The slot with @tag whose id satisfies @is, or NULL. *@id: what was in it, or 0. */

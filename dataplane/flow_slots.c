@@ -45,10 +45,10 @@ int flow_slots_init(struct flow_slots *s, uint32_t n_slots, uint32_t n_workers)
 	    !s->room[FLOW_CHUNK_LONG])
 		goto fail;
 	n_slots = n_chunks * FLOW_CHUNK_SLOTS;
-	if (reserve_init(&s->memory, (size_t)n_slots * sizeof(struct flow_rule)))
+	if (reserve_init(&s->memory, (size_t)n_slots * sizeof(struct flow_rule), true))
 		goto fail;
 	for (uint32_t i = 0; i < n_workers; i++)
-		if (reserve_init(&s->cells[i], (size_t)n_slots * sizeof(struct flow_cell)))
+		if (reserve_init(&s->cells[i], (size_t)n_slots * sizeof(struct flow_cell), false))
 			goto fail;
 	for (uint32_t i = 0; i < n_chunks; i++)
 		set_room(s, FLOW_CHUNK_EMPTY, i);
@@ -86,6 +86,8 @@ static int open_chunk(struct flow_slots *s, uint32_t kind, uint32_t *at)
 	for (uint32_t i = 0; i < s->n_workers; i++)
 		if (reserve_grow(&s->cells[i], (size_t)end * sizeof(struct flow_cell)))
 			return -ENOMEM;
+	memory_populate(flow_slot(s, n * FLOW_CHUNK_SLOTS),
+			FLOW_CHUNK_SLOTS * sizeof(struct flow_rule));
 	clear_room(s, FLOW_CHUNK_EMPTY, n);
 	set_room(s, kind, n);
 	s->n_chunks = max_of(s->n_chunks, n + 1);
@@ -96,6 +98,19 @@ static int open_chunk(struct flow_slots *s, uint32_t kind, uint32_t *at)
 	};
 	*at = n;
 	return 0;
+}
+
+/* Reading a page that was never written takes no memory, writing would. */
+static void clear_cells(struct flow_slots *s, uint32_t id)
+{
+	for (uint32_t i = 0; i < s->n_workers; i++) {
+		struct flow_cell *cell = &flow_slots_cells(s, i)[id];
+
+		if (!load_relaxed(&cell->packets) && !load_relaxed(&cell->bytes))
+			continue;
+		store_relaxed(&cell->packets, (uint64_t)0);
+		store_relaxed(&cell->bytes, (uint64_t)0);
+	}
 }
 
 int flow_slots_take(struct flow_slots *s, uint32_t n_words, uint32_t *id)
@@ -114,6 +129,7 @@ int flow_slots_take(struct flow_slots *s, uint32_t n_words, uint32_t *id)
 	if (c->free != NOTHING) {
 		*id = at * FLOW_CHUNK_SLOTS + c->free;
 		c->free = (uint16_t)flow_slot(s, *id)->next;
+		clear_cells(s, *id);
 	} else {
 		*id = at * FLOW_CHUNK_SLOTS + c->fresh;
 		c->fresh = (uint16_t)(c->fresh + n);
@@ -171,19 +187,6 @@ uint32_t flow_slots_left(struct flow_slots *s)
 	return id;
 }
 
-/* Reading a page that was never written takes no memory, writing would. */
-static void clear_cells(struct flow_slots *s, uint32_t id)
-{
-	for (uint32_t i = 0; i < s->n_workers; i++) {
-		struct flow_cell *cell = &flow_slots_cells(s, i)[id];
-
-		if (!load_relaxed(&cell->packets) && !load_relaxed(&cell->bytes))
-			continue;
-		store_relaxed(&cell->packets, (uint64_t)0);
-		store_relaxed(&cell->bytes, (uint64_t)0);
-	}
-}
-
 static void close_chunk(struct flow_slots *s, uint32_t n)
 {
 	size_t at = (size_t)n * FLOW_CHUNK_SLOTS;
@@ -203,7 +206,6 @@ void flow_slots_free(struct flow_slots *s, uint32_t id)
 	uint32_t n = id / FLOW_CHUNK_SLOTS;
 	struct flow_chunk *c = &s->chunk[n];
 
-	clear_cells(s, id);
 	c->used = (uint16_t)(c->used - rule_slots(c->kind));
 	if (!c->used) {
 		close_chunk(s, n);

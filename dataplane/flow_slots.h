@@ -3,12 +3,12 @@
  * Where the flow rules lie, and their counters: slots of a cache line by the rule's id, and for
  * each worker a cell by the same number. A rule takes one slot, or two.
  *
- * Slots come in chunks of 64 KiB, each for rules of one size; a rule goes into the first chunk that
- * has room, and an empty chunk's memory goes back to the system, cells included.
+ * Slots come in chunks of 2 MiB, a huge page, each for rules of one size; a rule goes into the first
+ * chunk that has room, and an empty chunk's memory goes back to the system, cells included.
  *
- * Invariants: nothing moves. Slot 0 is no rule's. A slot that is not in use has life 0, and its
- * cells are zero.
- * Threads: control. Workers read slots, and write their cells.
+ * Invariants: nothing moves. Slot 0 is no rule's. A slot that is not in use has life 0.
+ * Threads: control. Workers read slots, and write their cells: those take memory when their rule is
+ * first hit.
  */
 #ifndef DATAPLANE_FLOW_SLOTS_H
 #define DATAPLANE_FLOW_SLOTS_H
@@ -18,7 +18,7 @@
 #include "lib/grace.h"
 #include "lib/reserve.h"
 
-#define FLOW_CHUNK_SLOTS 1024
+#define FLOW_CHUNK_SLOTS 32768
 
 enum flow_chunk_kind {
 	FLOW_CHUNK_EMPTY,
@@ -60,7 +60,8 @@ int flow_slots_init(struct flow_slots *s, uint32_t n_slots, uint32_t n_workers);
 /* No reader, and no grace period under way. */
 void flow_slots_fini(struct flow_slots *s);
 
-/* A place for a rule of @n_words words, with a life of its own. -ENOSPC, -ENOMEM. */
+/* A place for a rule of @n_words words, with a life of its own and cells that are zero. -ENOSPC,
+ * -ENOMEM. */
 int flow_slots_take(struct flow_slots *s, uint32_t n_words, uint32_t *id);
 /* No reader can find @id any more, and does not care about it when it has done what it does. */
 void flow_slots_retire(struct flow_slots *s, uint32_t id);

@@ -127,14 +127,19 @@ void flow_spot_find(const struct flow_table *t, struct flow_subtable *sub,
 	}
 }
 
-static void free_left(struct flow_table *t, uint32_t n)
+/* False: these were the last, for now. */
+static bool free_left(struct flow_table *t, uint32_t n)
 {
 	uint32_t id;
 
-	while (n-- && (id = flow_slots_left(&t->slots))) {
+	for (; n; n--) {
+		id = flow_slots_left(&t->slots);
+		if (!id)
+			return false;
 		flow_lists_put(&t->lists, flow_rule_at(t, id)->actions);
 		flow_slots_free(&t->slots, id);
 	}
+	return true;
 }
 
 static void write_rule(struct flow_rule *rule, const struct flow_subtable *sub,
@@ -215,6 +220,22 @@ no_subtable:
 	return err;
 }
 
+static uint32_t tag_of(const struct flow_table *t, const struct flow_subtable *sub,
+		       const struct flow_rule *rule, struct flow_key *key)
+{
+	flow_rule_key(t, rule, key);
+	return flow_subtable_tag(sub, key, t->subtables.seed);
+}
+
+void flow_table_prefetch(const struct flow_table *t, uint32_t id)
+{
+	const struct flow_rule *rule = flow_rule_at(t, id);
+	const struct flow_subtable *sub = t->subtables.by_number[rule->subtable];
+	struct flow_key key;
+
+	flow_map_prefetch(&sub->map, tag_of(t, sub, rule, &key));
+}
+
 static void unlink_rule(struct flow_table *t, struct flow_subtable *sub, uint32_t id)
 {
 	struct flow_rule *rule = flow_rule_at(t, id), *above;
@@ -223,9 +244,8 @@ static void unlink_rule(struct flow_table *t, struct flow_subtable *sub, uint32_
 	uint32_t head;
 	uint64_t *slot;
 
-	flow_rule_key(t, rule, &key);
-	slot = flow_map_find(&sub->map, flow_subtable_tag(sub, &key, t->subtables.seed),
-			     flow_is_wanted, &wanted, &head);
+	slot = flow_map_find(&sub->map, tag_of(t, sub, rule, &key), flow_is_wanted, &wanted,
+			     &head);
 	if (head == id) {
 		if (rule->lower)
 			flow_map_replace(slot, rule->lower);
@@ -295,10 +315,12 @@ void flow_table_remove(struct flow_table *t, uint32_t id)
 	advance(t, NULL);
 }
 
-void flow_table_tidy(struct flow_table *t)
+bool flow_table_tidy(struct flow_table *t)
 {
-	free_left(t, TIDY_RULES);
+	bool more = free_left(t, TIDY_RULES);
+
 	flow_subtables_tidy(&t->subtables);
+	return more;
 }
 
 const struct flow_rule *flow_table_find(const struct flow_table *t, const struct flow_spec *spec)

@@ -16,8 +16,8 @@
  *
  * Two numbers tell workers of changes. The generation moves with every publication; what a cache
  * remembers of an older one is brought up to date by asking only the subtables that had rules added
- * since (flow_table_refresh_burst). The version moves when a staged change takes effect: rules that
- * it added become visible and rules that it removed vanish between two bursts, all at once.
+ * since (flow_table_refresh). The version moves when a staged change takes effect: rules that it
+ * added become visible and rules that it removed vanish between two bursts, all at once.
  *
  * Threads: control is the only writer, a registered QSBR thread; workers read under RCU and write
  * only their own counter cells. Slots are used again after a grace period.
@@ -107,8 +107,9 @@ int flow_table_add(struct flow_table *t, const struct flow_spec *spec, uint64_t 
 void flow_table_remove(struct flow_table *t, uint32_t id);
 
 /* Control: gives slots whose grace period is over back for use, and memory of empty parts back to
- * the system, in bounded steps. Called regularly (the changes above call it too). */
-void flow_table_tidy(struct flow_table *t);
+ * the system, in bounded steps. Called regularly (the changes above call it too). True: there is
+ * more to do now. */
+bool flow_table_tidy(struct flow_table *t);
 
 /* A rule as the table has it. */
 struct flow_rule;
@@ -189,11 +190,18 @@ void flow_table_lookup_burst(const struct flow_table *t, const struct flow_view 
 			     const struct flow_key *key, uint64_t wanted, struct flow_hit *hit);
 
 /* Brings hit[i], which was right for key[i] at generation[i], up to date with @view, for each bit i
- * of @wanted, all of them together: a look at its rule, and at those subtables only that had rules
- * added since and could beat it. Generation 0: nothing is known, hit[i] is looked up. */
+ * of @wanted: a look at its rule, and at those subtables only that had rules added since and could
+ * beat it. No rule was right for any key at generation 0. */
 void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view *view,
 			      const uint64_t *generation, const struct flow_key *key,
 			      uint64_t wanted, struct flow_hit *hit);
+
+static inline void flow_table_refresh(const struct flow_table *t, const struct flow_view *view,
+				      uint64_t generation, const struct flow_key *key,
+				      struct flow_hit *hit)
+{
+	flow_table_refresh_burst(t, view, &generation, key, 1, hit);
+}
 
 /* The list with this id: of a hit, or of a packet in the same burst. Never NULL. */
 const struct flow_actions *flow_table_actions(const struct flow_table *t, uint32_t id);

@@ -10,7 +10,7 @@
  *     nothing of passes: that is how a QinQ network reaches a host which has the VLANs itself.
  *     Priority tags hide nothing, since receivers look behind them.
  *   - with a VLAN id: always; the port's own tag comes first.
- * What a flow rule sends to a port by name (as_is) leaves as it is: the rule's author answers for it.
+ * What a flow rule sends to a port by name (as_is) leaves as it is: its author answers for that.
  */
 #include "dataplane/stages.h"
 

@@ -155,7 +155,7 @@ static void follow_transport(const struct packet *p, uint64_t change)
 		checksum_apply(field, change);
 }
 
-/* The first four bytes changed by @change (XOR). A fragment does not have all that the sum is of. */
+/* The first four bytes changed by @change (XOR). A fragment does not have all that is summed up. */
 static void follow_sctp(const struct packet *p, uint32_t change)
 {
 	uint8_t *field = p->data + p->l4 + SCTP_CHECKSUM;

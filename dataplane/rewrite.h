@@ -4,8 +4,8 @@
  *
  * Invariants: a field that the packet does not have is left alone, and so is every byte outside of
  * the frame, and outside of the IP packet in it. Checksums change by what the field changed by: one
- * that was right stays right, a wrong one stays wrong. The packet's offsets, flags and l3_tos follow;
- * its hash stays that of the packet as received.
+ * that was right stays right, a wrong one stays wrong. The packet's offsets, flags and l3_tos
+ * follow; its hash stays that of the packet as received.
  * Threads: as for the packet.
  */
 #ifndef DATAPLANE_REWRITE_H

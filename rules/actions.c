@@ -74,7 +74,8 @@ static bool read_push_vlan(struct draft *d, const struct action *a, const char *
 	    !scan_end_of(&d->scan, a->name, start))
 		return false;
 	if (tpid != TPID_CUSTOMER && tpid != TPID_SERVICE)
-		return scan_fail(&d->scan, start, "push_vlan: 0x%x is no tag, allowed: 0x8100, 0x88a8",
+		return scan_fail(&d->scan, start,
+				 "push_vlan: 0x%x is no tag, allowed: 0x8100, 0x88a8",
 				 (unsigned int)tpid);
 	action = append(d, at, FLOW_PUSH_VLAN);
 	if (!action)
@@ -131,22 +132,24 @@ static bool read_value(struct draft *d, const struct field *f, const char *end,
 	struct draft value;
 
 	memset(&spec, 0, offsetof(struct flow_spec, action));
-	value.scan = (struct scan){.begin = d->scan.begin, .at = d->scan.at, .end = end,
-				   .error = d->scan.error};
+	value.scan = (struct scan){
+		.begin = d->scan.begin, .at = d->scan.at, .end = end, .error = d->scan.error};
 	value.ports = d->ports;
 	value.spec = &spec;
 	value.where[field_id(f)] = d->scan.at;
 	/* Parts of a field cannot be set. */
 	for (const char *p = d->scan.at; p < end; p++)
 		if (*p == '/')
-			return scan_fail(&d->scan, p, "%s: a mask where a value is set, allowed: "
-					 "a whole value", f->name);
+			return scan_fail(&d->scan, p,
+					 "%s: a mask where a value is set, allowed: "
+					 "a whole value",
+					 f->name);
 	/* A VLAN id to set comes with 0x1000 and without. */
 	if (!(f == &fields[FIELD_VLAN_VID] ? match_number : f->read)(&value, f))
 		return false;
 	if (f == &fields[FIELD_DL_VLAN] && !(spec.key.vlan_tci & FLOW_TCI_PRESENT))
-		return scan_fail(&d->scan, d->scan.at, "%s: 65535 is out of range, allowed: 0..4095",
-				 f->name);
+		return scan_fail(&d->scan, d->scan.at,
+				 "%s: 65535 is out of range, allowed: 0..4095", f->name);
 	*key = spec.key;
 	return true;
 }
@@ -211,9 +214,7 @@ static bool read_set_field(struct draft *d, const struct action *a, const char *
 		return false;
 	end = scan_word_end(&d->scan, arrow);
 	f = find_target(d, arrow + 2, (size_t)(end - arrow - 2));
-	if (!f)
-		return false;
-	if (!read_value(d, f, arrow, &key))
+	if (!f || !read_value(d, f, arrow, &key))
 		return false;
 	d->scan.at = end;
 	return set(d, f, &key, at);
@@ -290,7 +291,8 @@ static bool read_load(struct draft *d, const struct action *a, const char *at)
 	value = (uint8_t *)&key + f->offset;
 	if (f->bytes > 4 || f->read == match_ip)
 		for (unsigned int i = 0; i < f->bytes; i++)
-			value[f->bytes - 1 - i] = (uint8_t)(i < 8 ? low >> i * 8 : high >> (i - 8) * 8);
+			value[f->bytes - 1 - i] =
+				(uint8_t)(i < 8 ? low >> i * 8 : high >> (i - 8) * 8);
 	else if (f->bytes == 4)
 		key.tun_id = (uint32_t)low;
 	else if (f->bytes == 2)
@@ -302,16 +304,16 @@ static bool read_load(struct draft *d, const struct action *a, const char *at)
 
 static const struct action actions[ACTIONS] = {
 	[ACTION_DROP] = {"drop", read_drop, .alone = true},
-	[ACTION_OUTPUT] = {"output", read_output},
+	[ACTION_OUTPUT] = {.name = "output", .read = read_output},
 	[ACTION_NORMAL] = {"normal", read_plain, .type = FLOW_NORMAL, .alone = true},
 	[ACTION_FLOOD] = {"flood", read_plain, .type = FLOW_FLOOD, .alone = true},
 	[ACTION_ALL] = {"all", read_plain, .type = FLOW_ALL, .alone = true},
 	[ACTION_IN_PORT] = {"in_port", read_plain, .type = FLOW_IN_PORT, .alone = true},
-	[ACTION_PUSH_VLAN] = {"push_vlan", read_push_vlan},
+	[ACTION_PUSH_VLAN] = {.name = "push_vlan", .read = read_push_vlan},
 	[ACTION_POP_VLAN] = {"pop_vlan", read_plain, .type = FLOW_POP_VLAN, .alone = true},
 	[ACTION_DEC_TTL] = {"dec_ttl", read_plain, .type = FLOW_DEC_TTL, .alone = true},
-	[ACTION_SET_FIELD] = {"set_field", read_set_field},
-	[ACTION_LOAD] = {"load", read_load},
+	[ACTION_SET_FIELD] = {.name = "set_field", .read = read_set_field},
+	[ACTION_LOAD] = {.name = "load", .read = read_load},
 	[ACTION_MOD_VLAN_VID] = {"mod_vlan_vid", read_mod, .field = FIELD_DL_VLAN},
 	[ACTION_MOD_VLAN_PCP] = {"mod_vlan_pcp", read_mod, .field = FIELD_DL_VLAN_PCP},
 	[ACTION_SET_TUNNEL] = {"set_tunnel", read_mod, .field = FIELD_TUN_ID},
@@ -338,14 +340,17 @@ static bool read_other(struct draft *d, const char *at, size_t n)
 	if (n && *at >= '0' && *at <= '9')
 		return read_output(d, output, at);
 	if (name_is_foreign_action(word))
-		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)", word);
+		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)",
+				 word);
 	if (*at == '"' || d->ports->of_name(d->ports->arg, at, (size_t)(end - at)) != EGRESS_NONE)
 		return read_output(d, output, at);
 	near = name_near_action(word, text);
 	if (near)
 		return scan_fail(&d->scan, at, "\"%s\" is not known, did you mean %s?", word, near);
-	return scan_fail(&d->scan, at, "\"%s\" is neither an action nor a port, allowed: output:PORT, "
-			 "normal, drop, ...", word);
+	return scan_fail(&d->scan, at,
+			 "\"%s\" is neither an action nor a port, allowed: output:PORT, "
+			 "normal, drop, ...",
+			 word);
 }
 
 static bool read_action(struct draft *d)
@@ -366,7 +371,8 @@ static bool read_action(struct draft *d)
 	if (a->alone && !scan_is_end(s, p))
 		return scan_fail(s, p, "%s: takes no value", a->name);
 	if (!a->alone && !scan_take(s, ':') && !scan_take(s, '='))
-		return scan_fail(s, p, "%s: a value is missing, allowed: %s:VALUE", a->name, a->name);
+		return scan_fail(s, p, "%s: a value is missing, allowed: %s:VALUE", a->name,
+				 a->name);
 	return a->read(d, a, at);
 }
 
@@ -374,7 +380,6 @@ bool actions_read(struct draft *d)
 {
 	struct scan *s = &d->scan;
 
-	d->given = field_given(d->spec);
 	for (scan_skip_separators(s); s->at < s->end && *s->at != '#'; scan_skip_separators(s))
 		if (!read_action(d))
 			return false;

@@ -36,8 +36,8 @@ enum action_id {
 	ACTIONS
 };
 
-/* Reads the list at d->scan.at up to the end of the line into d->spec, whose match is complete.
- * False with the error filled in. */
+/* Reads the list at d->scan.at, up to the end of the line, into d->spec, whose match is complete;
+ * d->given says what it gives. False with the error filled in. */
 bool actions_read(struct draft *d);
 
 #endif

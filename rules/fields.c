@@ -38,10 +38,13 @@ static bool read_priority(struct draft *d, const struct field *f)
 static bool read_timeout(struct draft *d, const struct field *f)
 {
 	if (d->selector)
-		return scan_fail(&d->scan, d->where[field_id(f)], "%s: rules are not selected by it, "
-				 "allowed: a match, cookie=VALUE/MASK", f->name);
-	return read_u16(d, f, field_id(f) == FIELD_IDLE_TIMEOUT ? &d->spec->idle_timeout_s :
-								   &d->spec->hard_timeout_s);
+		return scan_fail(&d->scan, d->where[field_id(f)],
+				 "%s: rules are not selected by it, allowed: a match, "
+				 "cookie=VALUE/MASK",
+				 f->name);
+	return read_u16(d, f,
+			field_id(f) == FIELD_IDLE_TIMEOUT ? &d->spec->idle_timeout_s :
+							    &d->spec->hard_timeout_s);
 }
 
 /* ovs-ofctl(8) has people write -1 for all bits. */
@@ -154,13 +157,13 @@ const struct field fields[FIELDS] = {
 	[FIELD_TCP_FLAGS] = {"tcp_flags", match_tcp_flags, AT(tcp_flags), .bits = 12, .masks = true,
 			     .needs = NEED_TCP},
 	[FIELD_ICMP_TYPE] = {"icmp_type", match_icmp, AT(tp_src), .needs = NEED_ICMP | NEED_ICMP6,
-			     .set = FLOW_SET_ICMP_TYPE},
+			     .bits = 8, .set = FLOW_SET_ICMP_TYPE},
 	[FIELD_ICMP_CODE] = {"icmp_code", match_icmp, AT(tp_dst), .needs = NEED_ICMP | NEED_ICMP6,
-			     .set = FLOW_SET_ICMP_CODE},
+			     .bits = 8, .set = FLOW_SET_ICMP_CODE},
 	[FIELD_ICMPV6_TYPE] = {"icmpv6_type", match_icmp, AT(tp_src), .needs = NEED_ICMP6,
-			       .set = FLOW_SET_ICMP_TYPE},
+			       .bits = 8, .set = FLOW_SET_ICMP_TYPE},
 	[FIELD_ICMPV6_CODE] = {"icmpv6_code", match_icmp, AT(tp_dst), .needs = NEED_ICMP6,
-			       .set = FLOW_SET_ICMP_CODE},
+			       .bits = 8, .set = FLOW_SET_ICMP_CODE},
 	[FIELD_ND_TARGET] = {"nd_target", ADDRESS(nd_target, 16), .needs = NEED_ND,
 			     .set = FLOW_SET_ND_TARGET},
 	[FIELD_ARP_OP] = {"arp_op", NUMBER(nw_proto, 8), .needs = NEED_ARP,
@@ -185,31 +188,42 @@ const struct field fields[FIELDS] = {
 	[FIELD_MPLS] = {"mpls", match_word, .dl_type = 0x8847},
 	[FIELD_MPLSM] = {"mplsm", match_word, .dl_type = 0x8848},
 
-	[FIELD_PRIORITY] = {"priority", read_priority},
-	[FIELD_COOKIE] = {"cookie", read_cookie},
-	[FIELD_IDLE_TIMEOUT] = {"idle_timeout", read_timeout},
-	[FIELD_HARD_TIMEOUT] = {"hard_timeout", read_timeout},
-	[FIELD_TABLE] = {"table", read_table},
-	[FIELD_COUNTER] = {"a counter", read_counter},
-	[FIELD_FLAG] = {"a flag"},
-	[FIELD_ACTIONS] = {"actions"},
+	[FIELD_PRIORITY] = {.name = "priority", .read = read_priority},
+	[FIELD_COOKIE] = {.name = "cookie", .read = read_cookie},
+	[FIELD_IDLE_TIMEOUT] = {.name = "idle_timeout", .read = read_timeout},
+	[FIELD_HARD_TIMEOUT] = {.name = "hard_timeout", .read = read_timeout},
+	[FIELD_TABLE] = {.name = "table", .read = read_table},
+	[FIELD_COUNTER] = {.name = "a counter", .read = read_counter},
+	[FIELD_FLAG] = {.name = "a flag"},
+	[FIELD_ACTIONS] = {.name = "actions"},
 };
 
 void field_needs_text(uint32_t needs, char *text, size_t bytes)
 {
-	static const char *const what[] = {
-		"ip", "ipv6", "arp or rarp", "tcp or tcp6", "udp or udp6", "sctp or sctp6", "icmp",
-		"icmp6", "icmp6 with icmp_type=135 or 136", "a VLAN tag (dl_vlan, push_vlan)"};
-	size_t n = 0;
+	static const struct {
+		uint32_t need;
+		const char *word;
+	} words[] = {
+		{NEED_IPV4, "ip"}, {NEED_IPV6, "ipv6"}, {NEED_ARP, "arp"}, {NEED_ARP, "rarp"},
+		{NEED_TCP, "tcp"}, {NEED_TCP, "tcp6"}, {NEED_UDP, "udp"}, {NEED_UDP, "udp6"},
+		{NEED_SCTP, "sctp"}, {NEED_SCTP, "sctp6"}, {NEED_ICMP, "icmp"},
+		{NEED_ICMP6, "icmp6"}, {NEED_ND, "icmp6 with icmp_type=135"},
+		{NEED_ND, "icmp6 with icmp_type=136"}, {NEED_TAG, "dl_vlan"},
+		{NEED_TAG, "push_vlan"},
+	};
+	size_t last = 0, n = 0;
 
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (needs & words[i].need)
+			last = i;
 	text[0] = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(what); i++) {
-		if (!(needs >> i & 1))
-			continue;
-		needs &= ~(1u << i);
-		n += (size_t)snprintf(text + n, bytes - n, "%s%s",
-				      n == 0 ? "" : needs ? ", " : " or ", what[i]);
-	}
+	for (size_t i = 0; i <= last && n < bytes; i++)
+		if (needs & words[i].need)
+			n += (size_t)snprintf(text + n, bytes - n, "%s%s",
+					      n == 0	? "" :
+					      i == last ? " or " :
+							  ", ",
+					      words[i].word);
 }
 
 uint32_t field_given(const struct flow_spec *spec)
@@ -239,7 +253,9 @@ uint32_t field_given(const struct flow_spec *spec)
 		if (!(given & NEED_IPV6))
 			return given;
 		given |= NEED_ICMP6;
-		if (mask->tp_src == 0xffff && (key->tp_src == ND_SOLICIT || key->tp_src == ND_ADVERT))
+		if (mask->tp_src != 0xffff)
+			return given;
+		if (key->tp_src == ND_SOLICIT || key->tp_src == ND_ADVERT)
 			given |= NEED_ND;
 	}
 	return given;

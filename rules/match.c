@@ -8,7 +8,8 @@
 
 static bool contradicts(struct draft *d, const struct field *f)
 {
-	return scan_fail(&d->scan, d->where[field_id(f)], "%s: contradicts what is matched in front of it", f->name);
+	return scan_fail(&d->scan, d->where[field_id(f)],
+			 "%s: contradicts what is matched in front of it", f->name);
 }
 
 /* Adds the field's bytes to the match. */
@@ -104,7 +105,8 @@ bool match_vlan(struct draft *d, const struct field *f)
 	if (value == 0xffff)
 		return put(d, &fields[FIELD_VLAN_TCI], 0, 0xffff) || contradicts(d, f);
 	if (value > all_bits(f))
-		return scan_fail(s, start, "%s: %u is out of range, allowed: 0..4095, or 0xffff for no tag",
+		return scan_fail(s, start,
+				 "%s: %u is out of range, allowed: 0..4095, or 0xffff for no tag",
 				 f->name, (unsigned int)value);
 	return join(d, f, (uint32_t)value, all_bits(f));
 }
@@ -118,9 +120,10 @@ bool match_vid(struct draft *d, const struct field *f)
 		return false;
 	if (d->spec->mask.vlan_tci & FLOW_TCI_PRESENT &&
 	    !(d->spec->key.vlan_tci & FLOW_TCI_PRESENT) && d->spec->key.vlan_tci & 0xfff)
-		return scan_fail(&d->scan, start, "%s: a VLAN id without 0x1000 matches nothing, "
-				 "allowed: 0x%x, or dl_vlan=%u", f->name,
-				 FLOW_TCI_PRESENT | d->spec->key.vlan_tci,
+		return scan_fail(&d->scan, start,
+				 "%s: a VLAN id without 0x1000 matches nothing, "
+				 "allowed: 0x%x, or dl_vlan=%u",
+				 f->name, FLOW_TCI_PRESENT | d->spec->key.vlan_tci,
 				 d->spec->key.vlan_tci & 0xfff);
 	return true;
 }
@@ -145,7 +148,8 @@ bool match_tos(struct draft *d, const struct field *f)
 	if (!scan_number(s, f->name, 0xff, &value) || !scan_end_of(s, f->name, start))
 		return false;
 	if (value & 3)
-		return scan_fail(s, start, "%s: %u has ECN bits, allowed: %u, with nw_ecn=%u beside it",
+		return scan_fail(s, start,
+				 "%s: %u has ECN bits, allowed: %u, with nw_ecn=%u beside it",
 				 f->name, (unsigned int)value, (unsigned int)value & 0xfc,
 				 (unsigned int)value & 3);
 	return join(d, f, (uint32_t)value, 0xfc);
@@ -196,12 +200,14 @@ bool match_frag(struct draft *d, const struct field *f)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strlen(kinds[i].name) == n && memcmp(kinds[i].name, start, n) == 0)
 			return join(d, f, kinds[i].value, kinds[i].mask);
-	return scan_fail(&d->scan, start, "%s: \"%.*s\" is not allowed here, allowed: no, yes, first, "
-			 "later or not_later", f->name, (int)min_of(n, (size_t)40), start);
+	return scan_fail(&d->scan, start,
+			 "%s: \"%.*s\" is not allowed here, allowed: no, yes, first, "
+			 "later or not_later",
+			 f->name, (int)min_of(n, (size_t)40), start);
 }
 
-static const char *const tcp_flag[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr",
-				       "ns", "[200]", "[400]", "[800]"};
+const char *const match_tcp_flag[MATCH_TCP_FLAGS] = {
+	"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", "ns", "[200]", "[400]", "[800]"};
 
 static bool read_flag_name(struct draft *d, const struct field *f, uint32_t *bit)
 {
@@ -209,17 +215,18 @@ static bool read_flag_name(struct draft *d, const struct field *f, uint32_t *bit
 
 	while (!scan_is_end(&d->scan, p) && *p != '+' && *p != '-' && *p != '|')
 		p++;
-	for (uint32_t i = 0; i < ARRAY_SIZE(tcp_flag); i++) {
-		if (strlen(tcp_flag[i]) == (size_t)(p - start) &&
-		    memcmp(tcp_flag[i], start, (size_t)(p - start)) == 0) {
+	for (uint32_t i = 0; i < MATCH_TCP_FLAGS; i++) {
+		if (strlen(match_tcp_flag[i]) == (size_t)(p - start) &&
+		    memcmp(match_tcp_flag[i], start, (size_t)(p - start)) == 0) {
 			*bit = 1u << i;
 			d->scan.at = p;
 			return true;
 		}
 	}
-	return scan_fail(&d->scan, start, "%s: \"%.*s\" is no flag, allowed: fin, syn, rst, psh, ack, "
-			 "urg, ece, cwr, ns, [200], [400], [800]", f->name,
-			 (int)min_of(p - start, 40), start);
+	return scan_fail(&d->scan, start,
+			 "%s: \"%.*s\" is no flag, allowed: fin, syn, rst, psh, ack, "
+			 "urg, ece, cwr, ns, [200], [400], [800]",
+			 f->name, (int)min_of(p - start, 40), start);
 }
 
 /* "+syn-ack", "syn|ack" (these and no others), or a number with or without a mask. */
@@ -257,19 +264,24 @@ bool match_tcp_flags(struct draft *d, const struct field *f)
 static bool fail_port(struct draft *d, const char *what, const char *start, size_t n)
 {
 	static const char *const reserved[] = {"local", "controller", "table", "normal", "flood",
-					       "all", "none", "any", "unset", "in_port"};
+					       "all",   "none",       "any",   "unset",  "in_port"};
 	char word[48];
 
 	snprintf(word, sizeof(word), "%.*s", (int)n, start);
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (strcasecmp(word, reserved[i]) == 0)
-			return scan_fail(&d->scan, start, "%s: %s is not supported, allowed: a port or "
-					 "a tunnel", what, word);
+			return scan_fail(&d->scan, start,
+					 "%s: %s is not supported, allowed: a port or a tunnel",
+					 what, word);
 	if (n == 0)
-		return scan_fail(&d->scan, start, "%s: a value is missing, allowed: a port's number or "
-				 "name, a tunnel's number or VTEP", what);
-	return scan_fail(&d->scan, start, "%s: no port %s that rules may use, allowed: a port's number "
-			 "or name, a tunnel's number or VTEP", what, word);
+		return scan_fail(&d->scan, start,
+				 "%s: a value is missing, allowed: a port's number or "
+				 "name, a tunnel's number or VTEP",
+				 what);
+	return scan_fail(&d->scan, start,
+			 "%s: no port %s that rules may use, allowed: a port's number "
+			 "or name, a tunnel's number or VTEP",
+			 what, word);
 }
 
 bool match_port(struct draft *d, const char *what, uint16_t *egress)

@@ -21,6 +21,9 @@ bool match_tos(struct draft *d, const struct field *f);
 bool match_frag(struct draft *d, const struct field *f);
 bool match_icmp(struct draft *d, const struct field *f);
 bool match_tcp_flags(struct draft *d, const struct field *f);
+/* "fin", "syn", ...: of bit i of the TCP header's flags. */
+#define MATCH_TCP_FLAGS 12
+extern const char *const match_tcp_flag[MATCH_TCP_FLAGS];
 /* No value: "tcp". */
 bool match_word(struct draft *d, const struct field *f);
 

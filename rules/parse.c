@@ -21,12 +21,15 @@ static bool fail_unknown(struct draft *d, const char *at, size_t n)
 
 	snprintf(word, sizeof(word), "%.*s", (int)min_of(n, sizeof(word) - 1), at);
 	if (name_is_foreign_field(word))
-		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)", word);
+		return scan_fail(&d->scan, at, "%s: not supported (docs/flows.md has what is)",
+				 word);
 	near = name_near_field(word, text);
 	if (near)
 		return scan_fail(&d->scan, at, "\"%s\" is not known, did you mean %s?", word, near);
-	return scan_fail(&d->scan, at, "\"%s\" is not known, allowed: a field to match, like in_port=1 "
-			 "or tcp, or actions=...", word);
+	return scan_fail(&d->scan, at,
+			 "\"%s\" is not known, allowed: a field to match, like in_port=1 "
+			 "or tcp, or actions=...",
+			 word);
 }
 
 static bool fail_twice(struct draft *d, const struct field *f, const char *at)
@@ -44,7 +47,7 @@ static bool read_field(struct draft *d, bool *actions)
 	uint64_t bit;
 	int id;
 
-	while (p < s->end && *p != '=' && !scan_is_separator(*p) && *p != '#')
+	while (!scan_is_end(s, p) && *p != '=')
 		p++;
 	id = name_field(at, (size_t)(p - at), s->end);
 	if (unlikely(id < 0))
@@ -71,22 +74,23 @@ static bool read_field(struct draft *d, bool *actions)
 /* Every field that is matched has beside it what it needs. */
 static bool check_needs(struct draft *d)
 {
-	uint32_t given = field_given(d->spec);
 	const struct field *worst = NULL;
+	const char *at;
 	char text[128];
 
 	for (uint64_t left = d->seen; left; left &= left - 1) {
 		const struct field *f = &fields[__builtin_ctzll(left)];
 
-		if (f->needs && !(given & (f->needs | f->also)) &&
+		if (f->needs && !(d->given & (f->needs | f->also)) &&
 		    (!worst || d->where[field_id(f)] < d->where[field_id(worst)]))
 			worst = f;
 	}
 	if (likely(!worst))
 		return true;
+	at = d->where[field_id(worst)];
 	field_needs_text(worst->needs | worst->also, text, sizeof(text));
-	return scan_fail(&d->scan, d->where[field_id(worst)], "%s needs %s in the same rule",
-			 worst->name, text);
+	return scan_fail(&d->scan, at, "%.*s needs %s in the same rule",
+			 (int)((const char *)memchr(at, '=', NAME_BYTES + 1) - at), at, text);
 }
 
 static bool read_rule(struct draft *d)
@@ -102,6 +106,7 @@ static bool read_rule(struct draft *d)
 	     scan_skip_separators(s))
 		if (!read_field(d, &actions))
 			return false;
+	d->given = field_given(d->spec);
 	if (!check_needs(d))
 		return false;
 	if (d->selector)
@@ -109,7 +114,8 @@ static bool read_rule(struct draft *d)
 					     "actions: rules are not selected by them, allowed: a "
 					     "match, cookie=VALUE/MASK");
 	return actions ? actions_read(d) :
-			 scan_fail(s, s->at, "actions=... is missing, allowed: actions=drop, "
+			 scan_fail(s, s->at,
+				   "actions=... is missing, allowed: actions=drop, "
 				   "actions=output:PORT, ...");
 }
 

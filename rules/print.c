@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "rules/fields.h"
+#include "rules/match.h"
 #include "rules/write.h"
 
 static bool is_plain(const char *name)
@@ -182,12 +182,10 @@ static char *print_frag(char *p, uint8_t frag, uint8_t mask)
 
 static char *print_tcp_flags(char *p, uint16_t flags, uint16_t mask)
 {
-	static const char *const name[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr",
-					   "ns", "[200]", "[400]", "[800]"};
 	bool all = (mask & TCP_FLAGS_ALL) == TCP_FLAGS_ALL, any = false;
 
 	p = write_str(p, "tcp_flags=");
-	for (unsigned int i = 0; i < ARRAY_SIZE(name); i++) {
+	for (unsigned int i = 0; i < MATCH_TCP_FLAGS; i++) {
 		bool on = flags >> i & 1;
 
 		if (!(mask >> i & 1) || (all && !on))
@@ -196,7 +194,7 @@ static char *print_tcp_flags(char *p, uint16_t flags, uint16_t mask)
 			*p++ = on ? '+' : '-';
 		else if (any)
 			*p++ = '|';
-		p = write_bytes(p, name[i], strlen(name[i]));
+		p = write_bytes(p, match_tcp_flag[i], strlen(match_tcp_flag[i]));
 		any = true;
 	}
 	return any ? write_str(p, ",") : write_str(p, "0,");

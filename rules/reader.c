@@ -53,7 +53,7 @@ static int read_line(struct rules_reader *reader, const char *text, size_t n,
 	}
 	if (n > RULES_LINE_MAX)
 		return fail_long(reader, error);
-	while (blank < n && scan_is_blank(text[blank]))
+	while (blank < n && scan_is(text[blank], SCAN_BLANK))
 		blank++;
 	if (blank == n || text[blank] == '#' || is_header(text + blank, n - blank))
 		return 0;
@@ -86,6 +86,8 @@ int rules_reader_feed(struct rules_reader *reader, const char *text, size_t n,
 	size_t used;
 	int r;
 
+	if (n == 0 && rest->n == 0)
+		return 0;
 	if (rest->n) {
 		buffer_add(rest, text, n);
 		if (rest->failed)

@@ -2,8 +2,8 @@
 /*
  * The text of flow rules, in the syntax of ovs-ofctl(8): text -> struct flow_spec, and back.
  *
- * One table of fields (fields.c), one of actions (actions.c); docs/flows.md is their manual. What is
- * not understood, and a match whose prerequisite is missing, is refused with the column and with
+ * One table of fields (fields.c), one of actions (actions.c); docs/flows.md is their manual. What
+ * is not understood, and a match whose prerequisite is missing, is refused with the column and with
  * what was expected there. A file may be what `culvert flow dump` or `ovs-ofctl dump-flows` wrote:
  * the reply's header, duration, counters and ages are read over.
  *
@@ -98,11 +98,11 @@ struct rules_format {
 	const struct rules_ports *ports;
 	uint64_t now_ns;
 	bool names;		/* ports by name, else by number */
-	bool stats;		/* duration, n_packets, n_bytes; else what ovs-ofctl --no-stats prints */
+	bool stats;		/* duration, n_packets, n_bytes; false: as ovs-ofctl --no-stats */
 };
 
 /* One line, newline included, in ovs-ofctl's dump-flows format:
- * " cookie=0x0, duration=5.123s, table=0, n_packets=3, n_bytes=294, priority=10,ip actions=drop" */
+ * " cookie=0x0, duration=5.123s, table=0, n_packets=3, n_bytes=9, priority=10,ip actions=drop" */
 void rules_print(const struct flow_table *t, const struct flow_rule *rule,
 		 const struct rules_format *format, struct buffer *out);
 /* The same as a JSON object on one line (docs/protocol.md, flow.dump). */

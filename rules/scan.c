@@ -12,6 +12,11 @@
 /* How much of a wrong word is shown. */
 #define SHOWN 40
 
+const uint8_t scan_kinds[256] = {
+	[' '] = SCAN_BLANK,   ['\t'] = SCAN_BLANK,  ['\r'] = SCAN_BLANK, ['\n'] = SCAN_BLANK,
+	[','] = SCAN_COMMA,   ['#'] = SCAN_COMMENT,
+};
+
 bool scan_fail(struct scan *s, const char *word, const char *fmt, ...)
 {
 	va_list ap;
@@ -45,8 +50,9 @@ bool scan_end_of(struct scan *s, const char *what, const char *value)
 {
 	if (likely(scan_is_end(s, s->at)))
 		return true;
-	return scan_fail(s, s->at, "%s: \"%.*s\" behind \"%.*s\", allowed: a comma, a blank or the end",
-			 what, (int)min_of(scan_word_end(s, s->at) - s->at, SHOWN), s->at,
+	return scan_fail(s, s->at,
+			 "%s: \"%.*s\" behind \"%.*s\", allowed: a comma, a blank or the end", what,
+			 (int)min_of(scan_word_end(s, s->at) - s->at, SHOWN), s->at,
 			 (int)min_of(s->at - value, SHOWN), value);
 }
 
@@ -58,13 +64,18 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-static bool fail_number(struct scan *s, const char *what, const char *start, uint64_t max)
+static bool fail_number(struct scan *s, const char *what, uint64_t max, bool is_number)
 {
+	const char *value = s->at;
 	char wanted[64];
 
 	snprintf(wanted, sizeof(wanted), max > UINT32_MAX ? "0..0x%llx" : "0..%llu",
 		 (unsigned long long)max);
-	return fail_value(s, what, start, wanted);
+	if (is_number)
+		return scan_fail(s, value, "%s: %.*s is out of range, allowed: %s", what,
+				 (int)min_of(scan_word_end(s, value) - value, SHOWN), value,
+				 wanted);
+	return fail_value(s, what, value, wanted);
 }
 
 bool scan_number(struct scan *s, const char *what, uint64_t max, uint64_t *value)
@@ -79,16 +90,16 @@ bool scan_number(struct scan *s, const char *what, uint64_t max, uint64_t *value
 		start = p += 2;
 	}
 	for (; p < s->end && (d = digit(*p)) < (int)base; p++) {
-		if (unlikely(v > (UINT64_MAX - 15) / 16 && v > (UINT64_MAX - (unsigned int)d) / base))
-			return fail_number(s, what, s->at, max);
+		if (unlikely(v >> 59) && v > (UINT64_MAX - (unsigned int)d) / base)
+			return fail_number(s, what, max, true);
 		v = v * base + (unsigned int)d;
 	}
 	if (unlikely(p == start || v > max))
-		return fail_number(s, what, s->at, max);
+		return fail_number(s, what, max, p > start);
 	/* Octal for ovs-ofctl, decimal for people. */
 	if (unlikely(base == 10 && *start == '0' && p - start > 1))
-		return scan_fail(s, start, "%s: \"%.*s\" begins with 0, allowed: %llu or 0x%llx", what,
-				 (int)min_of(p - start, SHOWN), start, (unsigned long long)v,
+		return scan_fail(s, start, "%s: \"%.*s\" begins with 0, allowed: %llu or 0x%llx",
+				 what, (int)min_of(p - start, SHOWN), start, (unsigned long long)v,
 				 (unsigned long long)v);
 	s->at = p;
 	*value = v;

@@ -29,21 +29,25 @@ bool scan_fail(struct scan *s, const char *word, const char *fmt, ...)
 /* Where the value at @p ends: at a comma, a blank, a comment, or the end. */
 const char *scan_word_end(const struct scan *s, const char *p);
 
-static inline bool scan_is_blank(char c)
+/* What a character is where words end. */
+enum scan_kind { SCAN_BLANK = 1, SCAN_COMMA = 2, SCAN_COMMENT = 4 };
+extern const uint8_t scan_kinds[256];
+
+static inline bool scan_is(char c, uint8_t kinds)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+	return scan_kinds[(uint8_t)c] & kinds;
 }
 
 /* Between two fields. */
 static inline bool scan_is_separator(char c)
 {
-	return c == ',' || scan_is_blank(c);
+	return scan_is(c, SCAN_BLANK | SCAN_COMMA);
 }
 
 /* @p stands behind a whole value. */
 static inline bool scan_is_end(const struct scan *s, const char *p)
 {
-	return p == s->end || scan_is_separator(*p) || *p == '#';
+	return p == s->end || scan_is(*p, SCAN_BLANK | SCAN_COMMA | SCAN_COMMENT);
 }
 
 static inline void scan_skip_separators(struct scan *s)

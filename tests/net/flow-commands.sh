@@ -171,9 +171,9 @@ refuses 1 "^$tmp/wrong:100000:12: " replace "$tmp/wrong"
 does 0 1 count
 
 say "wrong usage"
-for words in "" "frobnicate" "d" "add" "replace" "replace a b" "replace --strict a" "add --names ip" \
-	"dump --frobnicate" "dump --names --no-names" "count --names" "del --names all" \
-	"count --strict" "dump all --strict"; do
+for words in "" "frobnicate" "d" "add" "replace" "replace a b" "replace --strict a" \
+	"add --names ip" "dump --frobnicate" "dump --names --no-names" "count --names" \
+	"del --names all" "count --strict" "dump all --strict"; do
 	# shellcheck disable=SC2086 # several words
 	refuses 2 . $words
 done
@@ -181,9 +181,10 @@ refuses 1 'no/such/file: No such file' replace no/such/file
 lines 1
 refuses 1 "$tmp: Is a directory" replace "$tmp"
 refuses 1 "Is a directory" add - <"$tmp"
+refuses 1 "Bad file descriptor" add - <&-
 "$python" -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
 	"$build/culvert" -s "$tmp/sock" flow add - </dev/null >"$tmp/out" || true
-grep -q 'standard input is a terminal' "$tmp/out" || die "on a terminal: $(cat "$tmp/out")"
+grep -q '<stdin> is a terminal' "$tmp/out" || die "on a terminal: $(cat "$tmp/out")"
 
 say "readers and writers that go away"
 does 0 "added 100000, kept 0, removed 1" replace "$tmp/many"
@@ -200,8 +201,7 @@ status 1" "$(cat "$tmp/err")"
 ! culvert flow dump >/dev/full 2>"$tmp/err" || die "a full disk is no error"
 equal "a full disk" "culvert flow: standard output: No space left on device" "$(cat "$tmp/err")"
 mkfifo "$tmp/fifo"
-"$build/culvert" -s "$tmp/sock" flow replace "$tmp/fifo" 2>"$tmp/err" &
-job=$!
+start sw "$build/culvert" -s "$tmp/sock" flow replace "$tmp/fifo" 2>"$tmp/err"
 exec 9>"$tmp/fifo"
 head -n 50000 "$tmp/many" >&9
 { kill -KILL $job && wait $job; } 2>/dev/null || true
@@ -220,20 +220,18 @@ culvert tunnel 192.0.2.2 | grep -qx 'vtep     192.0.2.2, number [0-9]*' ||
 	die "no number: $(culvert tunnel 192.0.2.2)"
 number=$(tunnel 192.0.2.2 number)
 does 0 "added 1, kept 0, removed 100000" replace - <<<"in_port=$number actions=drop"
-equal "a tunnel by its number" 'in_port="192.0.2.2" actions=drop' \
-	"$(rules --names)"
+equal "a tunnel by its number" 'in_port="192.0.2.2" actions=drop' "$(rules --names)"
 culvert port h2 | grep -q '^device .* number 2' || die "no number: $(culvert port h2)"
 
 say "a daemon that dies"
 books
-"$build/culvert" -s "$tmp/sock" flow replace "$tmp/fifo" 2>"$tmp/err" &
-job=$!
+start sw "$build/culvert" -s "$tmp/sock" flow replace "$tmp/fifo" 2>"$tmp/err"
 exec 9>"$tmp/fifo"
 head -n 1000 "$tmp/many" >&9
 stop_culvert
-head -n 50000 "$tmp/many" >&9 || true
-exec 9>&-
+# the writer is silent: it is the daemon's end that the command hears of
 ! wait $job || die "an upload to nobody succeeded"
+exec 9>&-
 lines 1
 grep -q 'culvertd closed the connection: see journalctl' "$tmp/err" ||
 	die "a daemon that dies: $(cat "$tmp/err")"

@@ -7,11 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 #include "ctrl/commands.h"
+#include "ctrl/flow_ports.h"
+#include "ctrl/flows.h"
 #include "lib/bits.h"
+#include "lib/rcu.h"
 
-static struct conf_port conf_ports[] = {{.name = "srv1"}, {.name = "srv2"}};
+static struct conf_port conf_ports[] = {{.name = "srv1", .number = 1}, {.name = "srv2", .number = 2}};
 static struct conf_network networks[] = {{.name = NULL}, {.name = "blue"}};
 static const struct conf conf = {
 	.ports = conf_ports,
@@ -20,8 +24,10 @@ static const struct conf conf = {
 	.n_networks = ARRAY_SIZE(networks),
 };
 static struct gateway_port ports[] = {{.conf = &conf_ports[0]}, {.conf = &conf_ports[1]}};
+static struct flows flows;
 static const struct gateway gateway = {
 	.conf = &conf,
+	.flows = &flows,
 	.port = ports,
 	.n_ports = ARRAY_SIZE(ports),
 	.n_networks = ARRAY_SIZE(networks),
@@ -38,7 +44,7 @@ static void details(void **state)
 		{DROP_VLAN_UNMAPPED, 300, "VLAN 300"},
 		{DROP_VLAN_UNMAPPED, 0x88a8ull << 16 | 42, "service VLAN 42"},
 		{DROP_UNTAGGED, 0x0806, "ethertype 0x0806"},
-		{DROP_FLOW, 12, "rule 12"},
+		{DROP_FLOW, 12, "a rule that is gone"},
 		{DROP_TTL, 1, "TTL 1"},
 		{DROP_VNI_UNKNOWN, 77, "VNI 77"},
 		{DROP_VTEP_REMOTE, 10ull << 32 | 0xc0000209, "VNI 10 from 192.0.2.9"},
@@ -80,11 +86,45 @@ static void details(void **state)
 	}
 }
 
+static void a_rule(void **state)
+{
+	static const char text[] = "priority=7,ip,in_port=srv2 actions=drop";
+	struct rules_error error;
+	struct flow_spec spec;
+	char detail[96];
+	uint32_t id;
+
+	assert_true(rules_parse(flows_ports(&flows), text, strlen(text), &spec, &error));
+	assert_int_equal(flow_table_add(flows.table, &spec, 1), 1);
+	id = flow_rule_id(flows.table, flow_table_find(flows.table, &spec));
+	assert_string_equal(drop_detail(&gateway, DROP_FLOW, id, detail, sizeof(detail)), text);
+	flow_table_remove(flows.table, id);
+	assert_string_equal(drop_detail(&gateway, DROP_FLOW, id, detail, sizeof(detail)),
+			    "a rule that is gone");
+}
+
+static int make_flows(void **state)
+{
+	rcu_register_thread();
+	flows.table = flow_table_create(1);
+	flows.ports = flow_ports_create(&conf, NULL);
+	return flows.table && flows.ports ? 0 : -1;
+}
+
+static int free_flows(void **state)
+{
+	flow_ports_destroy(flows.ports);
+	flow_table_destroy(flows.table);
+	rcu_unregister_thread();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(details),
+		cmocka_unit_test(a_rule),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_flows, free_flows);
 }

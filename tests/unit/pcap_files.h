@@ -14,13 +14,17 @@
 struct blob {
 	uint8_t *data;
 	size_t n;
+	size_t room;
 };
 
 static inline void put(struct blob *b, const void *data, size_t n)
 {
-	b->data = realloc(b->data, b->n + n + 1);
-	if (!b->data)
-		abort();
+	if (b->n + n >= b->room) {
+		b->room = 2 * (b->n + n) + 1;
+		b->data = realloc(b->data, b->room);
+		if (!b->data)
+			abort();
+	}
 	if (n)
 		memcpy(b->data + b->n, data, n);
 	b->n += n;

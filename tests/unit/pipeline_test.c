@@ -23,6 +23,7 @@
 #include "afxdp/pipeline.h"
 #include "afxdp/queue.h"
 #include "afxdp/worker.h"
+#include "dataplane/flow_table.h"
 #include "lib/clock.h"
 #include "lib/rcu.h"
 #include "tests/unit/pcap_files.h"
@@ -93,7 +94,7 @@ static void make_tables(struct bench *b)
 	assert_non_null(b->tables.fdb);
 }
 
-static int setup(void **state)
+static int setup_with(void **state, bool rules)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 	struct worker_options options = {.core = -1, .n_frames = FRAMES, .cookie = 1};
@@ -102,6 +103,10 @@ static int setup(void **state)
 
 	assert_non_null(b);
 	make_tables(b);
+	if (rules) {
+		b->tables.flows = flow_table_create(1);
+		assert_non_null(b->tables.flows);
+	}
 	options.tables = &b->tables;
 	assert_int_equal(worker_create(&options, &b->worker, why, sizeof(why)), 0);
 	for (i = 0; i < N_PORTS; i++)
@@ -113,6 +118,16 @@ static int setup(void **state)
 	snprintf(b->out, sizeof(b->out), "%s/out.pcap", b->dir);
 	*state = b;
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_with(state, false);
+}
+
+static int setup_rules(void **state)
+{
+	return setup_with(state, true);
 }
 
 static void close_ports(struct bench *b)
@@ -137,6 +152,7 @@ static int teardown(void **state)
 	for (i = 0; i < N_PORTS; i++)
 		free(b->queue[i]);
 	fdb_destroy(b->tables.fdb);
+	flow_table_destroy(b->tables.flows);
 	free(b->flood);
 	unlink(b->in);
 	unlink(b->out);
@@ -582,6 +598,64 @@ static void corrupt_files_go_through(void **state)
 	assert_true(port_counters(b, PORT_IN)->rx_packets > 0);
 }
 
+#define DO(what) {.type = (what)}
+#define TO(port) {.type = FLOW_OUTPUT, .arg = (port)}
+
+/* One rule for all frames; without one they are flooded. */
+static void rules_are_followed(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t n_actions;
+		struct flow_action action[3];
+		uint32_t out, hole, copied; /* for each frame */
+	} table[] = {
+		{"drop", 0, {DO(0)}, 0, 0, 0},
+		{"normal", 1, {DO(FLOW_NORMAL)}, 1, 1, 1},
+		{"output", 1, {TO(PORT_OUT)}, 1, 0, 0},
+		{"output to two", 2, {TO(PORT_OUT), TO(PORT_HOLE)}, 1, 1, 1},
+		{"mirror", 2, {TO(PORT_OUT), DO(FLOW_NORMAL)}, 2, 1, 2},
+		{"flooded twice", 3, {DO(FLOW_FLOOD), TO(PORT_HOLE), DO(FLOW_ALL)}, 2, 3, 4},
+		{"to where it came from", 1, {TO(PORT_IN)}, 0, 0, 0},
+	};
+	struct bench *b = *state;
+	struct flow_spec spec = {.key.dl_type = 0x88b5, .mask.dl_type = 0xffff};
+	struct port_counters in, out, hole;
+	struct flow_stats stats;
+	char why[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct blob file = {0};
+
+		put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
+		put_frames(&file, 1000, false);
+		blob_write(&file, b->in);
+		blob_free(&file);
+		spec.n_actions = (uint16_t)table[i].n_actions;
+		memcpy(spec.action, table[i].action, sizeof(table[i].action));
+		assert_true(flow_table_add(b->tables.flows, &spec, 1) >= 0);
+		in = *port_counters(b, PORT_IN);
+		out = *port_counters(b, PORT_OUT);
+		hole = *port_counters(b, PORT_HOLE);
+		assert_int_equal(open_ports(b, false, false, why, sizeof(why)), 0);
+		run_to_end(b);
+		close_ports(b);
+		check_books(b);
+		print_message("%s\n", table[i].name);
+		assert_int_equal(port_counters(b, PORT_OUT)->tx_packets - out.tx_packets,
+				 1000 * table[i].out);
+		assert_int_equal(port_counters(b, PORT_HOLE)->tx_packets - hole.tx_packets,
+				 1000 * table[i].hole);
+		assert_int_equal(port_counters(b, PORT_IN)->copied - in.copied,
+				 1000 * table[i].copied);
+		assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_FLOW].packets -
+					 in.drop[DROP_FLOW].packets,
+				 table[i].out + table[i].hole ? 0 : 1000);
+		flow_rule_stats(b->tables.flows, flow_table_find(b->tables.flows, &spec), &stats);
+		assert_int_equal(stats.packets, 1000);
+	}
+}
+
 static void read_cpu(struct worker *w, void *arg)
 {
 	struct timespec t;
@@ -640,6 +714,7 @@ int main(void)
 	    CASE(loops_begin_again),
 	    CASE(an_empty_pool_waits),
 	    CASE(corrupt_files_go_through),
+	    cmocka_unit_test_setup_teardown(rules_are_followed, setup_rules, teardown),
 	    CASE(the_thread_plays_and_sleeps),
 	};
 	int failed;

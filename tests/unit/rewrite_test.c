@@ -511,11 +511,11 @@ static void check_change(struct packet *p, struct desc *d, const struct flow_act
 	assert_int_equal(p->len, expected.n);
 	for (uint32_t i = 0; i < p->len; i++)
 		if (p->data[i] != expected.frame[i])
-			fail_msg("action %u, kind %u, proto %u, fragment %u, ext %u %u, sum %u, cut %u: "
-				 "byte %u (l3 %u, l4 %u) is %02x, not %02x",
+			fail_msg("action %u, kind %u, proto %u, fragment %u, ext %u %u, sum %u, "
+				 "cut %u: byte %u (l3 %u, l4 %u) is %02x, not %02x",
 				 a->type, d->kind, d->proto, d->fragment, d->ext[0], d->ext[1],
-				 d->sum, d->cut, i,
-				 p->l3, p->l4, p->data[i], expected.frame[i]);
+				 d->sum, d->cut, i, p->l3, p->l4, p->data[i],
+				 expected.frame[i]);
 	assert_int_equal(p->drop, expires ? DROP_TTL : DROP_NONE);
 	if (expires)
 		assert_int_equal(p->detail, ttl);

@@ -47,6 +47,10 @@ static inline const char *test_name(void *arg, uint16_t egress, char text[static
 }
 
 static const struct rules_ports test_ports = {
-	.of_number = test_of_number, .of_name = test_of_name, .number = test_number, .name = test_name};
+	.of_number = test_of_number,
+	.of_name = test_of_name,
+	.number = test_number,
+	.name = test_name,
+};
 
 #endif

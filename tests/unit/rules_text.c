@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rules on stdin -> each in its normal form on stdout, or what is wrong with it: "error COLUMN WHY".
- * The ports are those of rules_ports.h.
+ * Rules on stdin -> each in its normal form on stdout, or what is wrong with it: "error COLUMN
+ * WHY". The ports are those of rules_ports.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ int main(void)
 	rules_reader_init(&reader, &test_ports, print, &out);
 	do {
 		n = fread(piece, 1, sizeof(piece), stdin);
-		r = n ? rules_reader_feed(&reader, piece, n, &error) :
-			rules_reader_end(&reader, &error);
+		r = n ? rules_reader_feed(&reader, piece, n, &error)
+		      : rules_reader_end(&reader, &error);
 		while (r == -EINVAL) {
 			buffer_printf(&out, "error %u %s\n", error.column, error.why);
 			r = rules_reader_feed(&reader, NULL, 0, &error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All stages in the order of the pipeline, with hostile frames between ports of every kind: nothing
- * crashes, no frame is lost or doubled, the books balance, and what leaves a port comes back into
- * the network that it left, when the same port hears it.
+ * All stages in the order of the pipeline, with hostile frames between ports of every kind, without
+ * and with flow rules: nothing crashes, no frame is lost or doubled, the books balance, and what
+ * leaves a port comes back into the network that it left, when the same port hears it; but for what
+ * a rule sends to a port by name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "lib/rcu.h"
 #include "tests/unit/lane.h"
 #include "tests/unit/random.h"
 
@@ -106,7 +108,7 @@ static void emit(struct bed *bed, struct burst *burst)
 		const struct packet *p = &burst->packet[i];
 
 		assert_true(pool_headroom(&bed->pool, p->data) + p->len <= FRAME_BYTES);
-		if (p->drop)
+		if (p->drop || p->as_is)
 			continue;
 		assert_int_not_equal(p->egress, p->ingress);
 		if (p->egress < N_PORTS)
@@ -125,33 +127,73 @@ static void learn_for_real(struct bed *bed)
 		fdb_set(bed->tables.fdb, event.key, event.egress, 0, event.seen_s);
 }
 
+/* Up to four actions for one ingress. */
+static void random_rule(struct bed *bed)
+{
+	struct flow_spec spec = {.mask.in_port = UINT16_MAX};
+
+	spec.key.in_port = (uint16_t)random_below(N_PORTS);
+	spec.n_actions = (uint16_t)random_below(5);
+	for (uint32_t i = 0; i < spec.n_actions; i++) {
+		struct flow_action *a = &spec.action[i];
+
+		a->type = (uint16_t)random_below(random_below(2) ? FLOW_OUTPUT + 1
+								 : FLOW_ACTION_TYPES);
+		/* What nobody may send (hear) is none of a switch's business. */
+		if (a->type == FLOW_SET_DL_SRC || a->type == FLOW_SET_DL_DST)
+			a->type = FLOW_NORMAL;
+		a->arg = (uint16_t)random_below(N_PORTS);
+		if (a->type == FLOW_OUTPUT && random_below(4) == 0)
+			a->arg = EGRESS_TUNNEL0;
+		if (a->type == FLOW_PUSH_VLAN)
+			a->arg = random_below(2) ? TPID_C : TPID_S;
+		if (a->type == FLOW_SET_VLAN_VID)
+			a->arg = vids[random_below(ARRAY_SIZE(vids))];
+	}
+	assert_true(flow_table_add(bed->tables.flows, &spec, 1) >= 0);
+}
+
+static void finish(struct bed *bed, struct burst *burst)
+{
+	learn(&bed->lane, burst);
+	forward(&bed->lane, burst);
+	while (replicate(&bed->lane, burst, &bed->copies))
+		emit(bed, &bed->copies);
+	emit(bed, burst);
+}
+
 static void one_round(struct bed *bed)
 {
+	static struct burst rule_copies;
 	uint32_t n_free = bed->pool.n_free;
 
 	for (uint32_t n = 1 + random_below(BURST_MAX); n > 0; n--)
 		receive(bed);
 	parse(&bed->lane, &bed->burst);
 	classify(&bed->lane, &bed->burst);
-	learn(&bed->lane, &bed->burst);
-	forward(&bed->lane, &bed->burst);
-	while (replicate(&bed->lane, &bed->burst, &bed->copies))
-		emit(bed, &bed->copies);
-	emit(bed, &bed->burst);
+	if (bed->tables.flows) {
+		random_rule(bed);
+		match(&bed->lane, &bed->burst);
+		while (act(&bed->lane, &bed->burst, &rule_copies))
+			finish(bed, &rule_copies);
+	}
+	finish(bed, &bed->burst);
 	learn_for_real(bed);
 	bed->lane.now_ns += LEARN_REPEAT_NS / 4;
 	assert_int_equal(bed->pool.n_free, n_free);
 }
 
-static void hostile(void **state)
+static void hostile(bool rules)
 {
 	uint64_t n_forwarded = 0, n_copied = 0;
 
-	random_init("stages hostile");
-	for (int world = 0; world < 100; world++) {
+	random_init(rules ? "stages hostile_by_rules" : "stages hostile_frames");
+	for (int world = 0; world < (rules ? 20 : 100); world++) {
 		/* Often too few frames for every copy. */
 		struct bed *bed = bed_create(BURST_MAX + random_below(3) * 30);
 
+		if (rules)
+			bed_flows(bed);
 		for (uint16_t port = 0; port < N_PORTS; port++)
 			make_port(bed, port);
 		make_networks(bed);
@@ -168,14 +210,38 @@ static void hostile(void **state)
 		bed_destroy(bed);
 	}
 	/* That is not because everything was dropped. */
-	assert_true(n_copied > 1000 && n_forwarded > n_copied);
+	assert_true(n_copied > 1000 && n_forwarded > 1000);
+}
+
+static void hostile_frames(void **state)
+{
+	hostile(false);
+}
+
+static void hostile_by_rules(void **state)
+{
+	hostile(true);
+}
+
+static int begin(void **state)
+{
+	rcu_register_thread();
+	return 0;
+}
+
+static int end(void **state)
+{
+	rcu_barrier();
+	rcu_unregister_thread();
+	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(hostile_frames),
+		cmocka_unit_test(hostile_by_rules),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }

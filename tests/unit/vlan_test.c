@@ -364,12 +364,43 @@ static void egress_limits(void **state)
 	bed_destroy(bed);
 }
 
+/* What a rule sends to a port by name: any tags, whatever the port's map, but not any length. */
+static void as_is(void **state)
+{
+	struct model m = {.tag = {0x8100b064, 0x88a82005}, .n = 2};
+	struct bed *bed = bed_create(2);
+	uint8_t frame[128];
+	uint16_t len = write_frame(&m, frame);
+
+	for (size_t i = 0; i <= ARRAY_SIZE(maps) + 1; i++) {
+		struct packet *p = bed_receive(bed, IN, frame, len);
+
+		set_map(bed, OUT, &maps[i % ARRAY_SIZE(maps)]);
+		if (i == ARRAY_SIZE(maps))
+			bed_port(bed, OUT)->frame_max = len - 1;
+		if (i > ARRAY_SIZE(maps))
+			bed_port(bed, OUT)->up = false;
+		p->network = 1;
+		p->egress = OUT;
+		p->as_is = true;
+		retag(&bed->lane, &bed->burst);
+		assert_int_equal(p->drop, i < ARRAY_SIZE(maps)	  ? DROP_NONE
+					  : i == ARRAY_SIZE(maps) ? DROP_TOO_BIG
+								  : DROP_PORT_DOWN);
+		assert_int_equal(p->len, len);
+		assert_memory_equal(p->data, frame, len);
+		bed_transmit(bed, &bed->burst);
+	}
+	bed_destroy(bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_combination), cmocka_unit_test(no_hopping),
 		cmocka_unit_test(reserved_macs),     cmocka_unit_test(decapsulated),
 		cmocka_unit_test(egress_limits),
+		cmocka_unit_test(as_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
