@@ -523,6 +523,42 @@ static void walks(void **state)
 	stop();
 }
 
+/* A rule that is kept, and removed before the change takes effect, is back then, for those too who
+ * have seen that it is gone. */
+static void comes_back(void **state)
+{
+	struct flow_change_counts counts;
+	struct flow_key key = list_random_key();
+	uint64_t generation;
+	struct flow_view view;
+	struct flow_hit hit;
+	struct flow_spec spec;
+
+	start("flow_table comes_back");
+	list_spec(&(struct list_rule){.output = 5}, &spec);
+	assert_int_equal(flow_table_add(w.t, &spec, 1), 1);
+	assert_int_equal(flow_change_begin(w.t, FLOW_CHANGE_REPLACE, &w.change), 0);
+	assert_int_equal(flow_change_add(w.change, &spec, 1), 0);
+	flow_table_view(w.t, &view);
+	flow_table_lookup_burst(w.t, &view, &key, 1, &hit);
+	generation = view.generation;
+	flow_table_remove(w.t, hit.rule);
+	assert_int_equal(flow_table_count(w.t), 0);
+	for (uint32_t there = 0; there < 2; there++) {
+		flow_table_view(w.t, &view);
+		assert_true(view.generation > generation);
+		flow_table_refresh(w.t, &view, generation, &key, &hit);
+		assert_int_equal(hit.rule != FLOW_NONE, there);
+		generation = view.generation;
+		while (!there && flow_change_commit(w.change, 1, &counts))
+			rcu_quiescent_state();
+	}
+	assert_int_equal(counts.kept, 1);
+	assert_int_equal(counts.added + counts.removed, 0);
+	assert_int_equal(flow_table_count(w.t), 1);
+	stop();
+}
+
 /* Versions as they are after billions of changes. */
 static void old_age(void **state)
 {
@@ -544,6 +580,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_list),
 		cmocka_unit_test(walks),
+		cmocka_unit_test(comes_back),
 		cmocka_unit_test(old_age),
 	};
 	int failed;
