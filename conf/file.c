@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,36 @@ static int read_fd(int fd, size_t bytes_max, uint8_t **data, size_t *bytes)
 	}
 }
 
+static int open_regular(const char *path, struct stat *st)
+{
+	/* O_NONBLOCK: a FIFO must not hang us before fstat says what it is. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		err = -errno;
+	else if (!S_ISREG(st->st_mode))
+		err = S_ISDIR(st->st_mode) ? -EISDIR : -ENODEV;
+	else
+		return fd;
+	close(fd);
+	return err;
+}
+
+int file_open(const char *path)
+{
+	struct stat st;
+
+	return open_regular(path, &st);
+}
+
+const char *file_why(int err)
+{
+	return err == -ENODEV ? "Not a regular file" : strerror(-err);
+}
+
 int file_read(const char *path, size_t bytes_max, uint8_t **data, size_t *bytes, int64_t *mtime_s)
 {
 	struct stat st;
@@ -50,18 +81,11 @@ int file_read(const char *path, size_t bytes_max, uint8_t **data, size_t *bytes,
 
 	*data = NULL;
 	*bytes = 0;
-	/* O_NONBLOCK: a FIFO must not hang us before fstat says what it is. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open_regular(path, &st);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st)) {
-		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENODEV;
-	} else {
-		*mtime_s = st.st_mtim.tv_sec;
-		err = read_fd(fd, bytes_max, data, bytes);
-	}
+		return fd;
+	*mtime_s = st.st_mtim.tv_sec;
+	err = read_fd(fd, bytes_max, data, bytes);
 	close(fd);
 	return err;
 }

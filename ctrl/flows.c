@@ -2,11 +2,11 @@
 #include "ctrl/flows.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "conf/file.h"
 #include "ctrl/flow_ports.h"
 #include "ctrl/flow_timeouts.h"
 #include "ctrl/gateway.h"
@@ -137,13 +137,13 @@ static void commit(struct flows *f, struct flow_change *change)
 static int load_file(struct flows *f, const char *path)
 {
 	struct loading l = {.f = f, .path = path, .now_ns = clock_ns()};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 ? -errno : 0;
+	int fd = file_open(path);
+	int r = min_of(fd, 0);
 
 	if (r < 0) {
 		log_error("%s:%u:%u: flows: file: %s: %s", f->g->conf->flows_where.file,
 			  f->g->conf->flows_where.line, f->g->conf->flows_where.column, path,
-			  strerror(-r));
+			  file_why(r));
 		return r;
 	}
 	r = flow_change_begin(f->table, FLOW_CHANGE_ADD, &l.change);

@@ -2,12 +2,12 @@
 #include "rules/check.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "conf/errors.h"
+#include "conf/file.h"
 #include "rules/rules.h"
 
 #define PIECE_BYTES 65536
@@ -147,10 +147,10 @@ int rules_check(const struct conf *conf, struct conf_errors *errors)
 
 	if (!conf->flows_file)
 		return 0;
-	fd = open(conf->flows_file, O_RDONLY | O_CLOEXEC);
+	fd = file_open(conf->flows_file);
 	if (fd < 0) {
 		conf_errors_add(errors, conf->flows_where, "flows: file: %s: %s", conf->flows_file,
-				strerror(errno));
+				file_why(fd));
 		return -EINVAL;
 	}
 	rules_reader_init(&reader, &ports, pass, NULL);

@@ -86,8 +86,7 @@ cat <&11 >"$tmp/dump"
 wait "$first" || die "the dump that went on failed"
 equal "lines behind the first bytes that were read" 199999 "$(grep -c nw_src "$tmp/dump")"
 # shellcheck disable=SC2086 # several
-kill -KILL $rest
-wait
+stop -KILL $rest
 expect "nothing is left of them" eventually 10 eval "[ \$(descriptors) -le $fds ]"
 grown "after 10 readers" "$rss" 1024
 for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -76,7 +76,7 @@ refused()
 }
 
 printf '%s%s\n' "$good" "priority=5,in_port=h1,frobnicate=3 actions=drop" >"$tmp/flows.txt"
-refused 'flows\.txt:7:22: .*frobnicate'
+refused 'flows\.txt:7:23: .*frobnicate'
 printf '%s\n' "in_port=nosuch actions=drop" "tp_dst=80 actions=drop" "ip actions=outptu:1" \
 	>"$tmp/flows.txt"
 refused 'flows\.txt:1:9: .*nosuch' 'flows\.txt:2:1: .*tp_dst' 'flows\.txt:3:12: .*outptu'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Rules to and fro between culvert and Open vSwitch: what `ovs-ofctl dump-flows` prints is loaded
-# here, what `culvert flow dump` prints is loaded there, and ovs-ofctl finds no difference.
+# here, what `culvert flow dump` prints is loaded there, and it is the same both times.
 #
-#   h1, h2 ---- culvert       br0 of an ovs-vswitchd of our own, in this namespace, without ports
+#   h1, h2 ---- culvert       br0 of an ovs-vswitchd of its own, without ports
 . "$(dirname "$0")/lib.sh"
 PATH=$PATH:/usr/lib/openvswitch-switch
 for program in ovs-vswitchd ovsdb-server ovsdb-tool ovs-vsctl ovs-ofctl; do
@@ -17,13 +17,14 @@ schema=/usr/share/openvswitch/vswitch.ovsschema
 export OVS_RUNDIR=$tmp OVS_LOGDIR=$tmp OVS_DBDIR=$tmp
 vsctl() { ovs-vsctl --timeout=10 --no-wait --db="unix:$tmp/db.sock" "$@"; }
 ovsdb-tool create "$tmp/ovs.db" $schema
-start sw ovsdb-server "$tmp/ovs.db" --remote="punix:$tmp/db.sock" --unixctl="$tmp/db.ctl" \
+namespace ovs
+start ovs ovsdb-server "$tmp/ovs.db" --remote="punix:$tmp/db.sock" --unixctl="$tmp/db.ctl" \
 	>"$tmp/ovsdb.log" 2>&1
 expect "ovsdb-server" eventually 10 vsctl show
 vsctl init
 vsctl add-br br0 -- \
 	set bridge br0 datapath_type=netdev protocols=OpenFlow10,OpenFlow13
-start sw ovs-vswitchd "unix:$tmp/db.sock" --unixctl="$tmp/ovs.ctl" --disable-system \
+start ovs ovs-vswitchd "unix:$tmp/db.sock" --unixctl="$tmp/ovs.ctl" --disable-system \
 	>"$tmp/ovs.log" 2>&1
 expect "ovs-vswitchd" eventually 20 ovs-ofctl show br0
 
@@ -61,7 +62,7 @@ icmp6,icmp_type=135,nd_target=fd00::1 actions=drop
 arp,arp_op=1,arp_spa=10.0.0.1,arp_tpa=10.0.0.0/24,arp_sha=02:00:00:00:00:01 actions=drop
 dl_vlan=100 actions=strip_vlan,output:2
 dl_vlan=100,dl_vlan_pcp=3 actions=mod_vlan_vid:200,mod_vlan_pcp:4,output:1
-vlan_tci=0x0000/0x1fff actions=mod_vlan_vid:100,output:2
+vlan_tci=0x0000/0x1fff actions=output:2
 tun_id=0x2774 actions=set_tunnel:0x2775,output:2
 dl_type=0x88b5 actions=mod_dl_src:02:00:00:00:00:01,mod_dl_dst:02:00:00:00:00:02,output:1
 ip,nw_dst=1.1.1.0 actions=mod_nw_src:1.2.3.4,mod_nw_dst:4.3.2.1,output:1
@@ -78,7 +79,7 @@ awk 'BEGIN {
 			i % 60000, i / 65536, i / 256 % 256, i % 256, i % 100, i % 2 + 1
 }' >>"$tmp/rules"
 ofctl() { ovs-ofctl -O "$@"; }
-differences() { ofctl OpenFlow13 diff-flows br0 "$1" 2>&1 | head -n 20; }
+there() { ofctl "$1" --no-stats dump-flows br0 | grep actions= | sort; }
 
 # The protocol decides how OVS prints an action: mod_nw_dst or set_field, load or set_field.
 for version in OpenFlow10 OpenFlow13; do
@@ -91,6 +92,7 @@ for version in OpenFlow10 OpenFlow13; do
 	rules
 	ofctl OpenFlow13 del-flows br0
 	ofctl OpenFlow13 add-flows br0 "$tmp/rules"
+	there $version >"$tmp/wanted"
 	ofctl $version dump-flows br0 >"$tmp/ovs.dump"
 	grep -q duration= "$tmp/ovs.dump" || die "no statistics: $(head -n 3 "$tmp/ovs.dump")"
 	culvert flow replace "$tmp/ovs.dump" >"$tmp/out" || die "culvert refuses OVS's dump"
@@ -104,10 +106,9 @@ for version in OpenFlow10 OpenFlow13; do
 	say "from culvert to Open vSwitch"
 	culvert flow dump >"$tmp/culvert.dump"
 	equal "lines" "$n" "$(grep -c actions= "$tmp/culvert.dump")"
-	equal "differences, read as a file" "" "$(differences "$tmp/culvert.dump")"
 	ofctl OpenFlow13 del-flows br0
 	ofctl OpenFlow13 add-flows br0 "$tmp/culvert.dump" || die "OVS refuses culvert's dump"
-	equal "differences, loaded" "" "$(differences "$tmp/rules")"
+	there $version | diff "$tmp/wanted" - || die "Open vSwitch has something else then"
 	ofctl $version dump-flows br0 >"$tmp/ovs.dump"
 	equal "and back" "added 0, kept $n, removed 0" "$(culvert flow replace "$tmp/ovs.dump")"
 done

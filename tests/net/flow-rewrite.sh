@@ -40,6 +40,7 @@ rules \
 	"tcp6,ipv6_src=fd00::2 actions=set_field:fd00::99->ipv6_src,mod_tp_src:7000,$back" \
 	"udp6,ipv6_dst=fd00::99 actions=set_field:fd00::2->ipv6_dst,$there" \
 	"udp6,ipv6_src=fd00::2 actions=set_field:fd00::99->ipv6_src,$back" \
+	"ipv6,nw_proto=44,ipv6_dst=fd00::99 actions=set_field:fd00::2->ipv6_dst,$there" \
 	"icmp6,ipv6_dst=fd00::99 actions=set_field:fd00::2->ipv6_dst,dec_ttl,$there" \
 	"icmp6,ipv6_src=fd00::2,icmp_type=129 actions=set_field:fd00::99->ipv6_src,$back"
 
@@ -54,10 +55,11 @@ heard h2 '> 02:00:00:00:00:02, ethertype IPv4'
 heard h1 '02:00:00:00:00:99 > 02:00:00:00:00:01, ethertype IPv4'
 transfers h1 h2 10.0.0.99 tcp 5000000 10.0.0.2 7777
 transfers h1 h2 fd00::99 tcp 5000000 fd00::2 7777
-# with fragments, of which the first alone has ports and the checksum
+# with fragments, of which the first alone has ports and the checksum; a later one of IPv6 has
+# protocol 44, as in Open vSwitch
 transfers h1 h2 10.0.0.99 udp 50000 10.0.0.2
 transfers h1 h2 fd00::99 udp 50000 fd00::2
-for match in tcp tcp6 udp udp6 icmp icmp6; do
+for match in tcp tcp6 udp udp6 icmp icmp6 ipv6,nw_proto=44; do
 	at_least "$match met its rules" 6 "$(hits $match)"
 done
 correct h1
@@ -65,10 +67,10 @@ correct h2
 
 say "one field after the other"
 : >"$tmp/h2.heard"
-# case_of ACTIONS PATTERN [six 0x86dd]: what h2 sees of a UDP packet that went through them
+# case_of ACTIONS PATTERN [six 0x86dd [MATCH]]: what h2 sees of a UDP packet that went through them
 case_of()
 {
-	rules "in_port=h1 actions=$1,output:h2"
+	rules "in_port=h1${5:+,$5} actions=$1,output:h2"
 	py h1 <<P
 import socket
 import struct
@@ -102,10 +104,10 @@ case_of mod_tp_src:65535 '10.0.0.1.65535 > 10.0.0.2.6000: .udp sum ok'
 case_of mod_tp_dst:0 '10.0.0.1.5000 > 10.0.0.2.0: .udp sum ok'
 case_of mod_dl_src:02:00:00:00:00:55 '02:00:00:00:00:55 > 02:00:00:00:00:02'
 case_of 'set_field:02:00:00:00:00:55->eth_dst' '02:00:00:00:00:01 > 02:00:00:00:00:55'
-case_of dec_ttl 'class 0x1.*hlim 8,.*udp sum ok' six 0x86dd
+case_of dec_ttl 'class 0x01,.*hlim 8,.*udp sum ok' six 0x86dd
 case_of mod_nw_tos:184 'class 0xb9,.*hlim 9,.*udp sum ok' six 0x86dd
-case_of 'set_field:fd00::5->ipv6_src' 'fd00::5.5000 > fd00::2.6000: .udp sum ok' six 0x86dd
-case_of 'set_field:ffff::5->ipv6_dst' 'fd00::1.5000 > ffff::5.6000: .udp sum ok' six 0x86dd
+case_of 'set_field:fd00::5->ipv6_src' 'fd00::5.5000 > fd00::2.6000: .udp sum ok' six 0x86dd ipv6
+case_of 'set_field:ffff::5->ipv6_dst' 'fd00::1.5000 > ffff::5.6000: .udp sum ok' six 0x86dd ipv6
 case_of mod_tp_dst:53000 'fd00::1.5000 > fd00::2.53000: .udp sum ok' six 0x86dd
 case_of mod_nw_dst:10.0.0.3 'hlim 9,.*fd00::1.5000 > fd00::2.6000: .udp sum ok' six 0x86dd
 

@@ -58,6 +58,7 @@ equal "what goes into the tunnel did not come by it" 1 "$(hits tun_id=10)"
 
 say "by tunnel, as a number and as an address"
 for name in "$r1" 192.0.2.11; do
+	rules	# the second rule is the first one, and would keep its counters
 	rules "priority=9,in_port=$name actions=drop"
 	from r1 "not-$name"
 	from r2 "but-$name"
