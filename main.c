@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "rules/check.h"
 
 #define RUN_DIR "/run/culvert"
+#define BIG_BYTES (32 * 1024)	/* memory to be mapped and unmapped by itself */
 
 struct options {
 	const char *file;
@@ -369,6 +371,8 @@ int main(int argc, char **argv)
 	struct options options = {0};
 	int status = parse_options(argc, argv, &options);
 
+	/* What clients had goes back to the system, whatever lies behind it on the heap. */
+	mallopt(M_MMAP_THRESHOLD, BIG_BYTES);
 	if (status >= 0)
 		return status;
 	if (!find_file(&options, &place))

@@ -4,10 +4,10 @@
  *
  *   taskset -c 1 build/bench/flow_table [RULES [MASKS [FLOWS]]]
  *
- * Rules are IPv4 five-tuples; masks differ in the lengths of their prefixes, the longer ones have the
- * higher priority. Every flow matches a rule. Times are the thread's CPU time, so that neighbours on
- * the machine disturb little; cycles are core cycles, as in stages.c, and of all bursts the median
- * counts.
+ * Rules are IPv4 five-tuples; masks differ in the lengths of their prefixes, the longer ones have
+ * the higher priority. Every flow matches a rule. Times are the thread's CPU time, so that
+ * neighbours on the machine disturb little; cycles are core cycles, as in stages.c, and of all
+ * bursts the median counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,8 +124,8 @@ static void replace(uint32_t set, const char *what)
 		rcu_thread_online();
 	}
 	flow_change_free(change);
-	printf("%-8s %8.1f ms: %6.0f ns an add, %u adds at most %5.2f ms, steps of commit %6.1f ms, "
-	       "at most %5.2f ms (+%u -%u =%u)\n",
+	printf("%-8s %8.1f ms: %6.0f ns an add, %u adds at most %5.2f ms, steps of commit %6.1f "
+	       "ms, at most %5.2f ms (+%u -%u =%u)\n",
 	       what, (double)(adds.sum_ns + commits.sum_ns) / 1e6,
 	       (double)adds.sum_ns / n_rules, BUDGET, (double)adds.max_ns / 1e6,
 	       (double)commits.sum_ns / 1e6, (double)commits.max_ns / 1e6, counts.added,

@@ -9,7 +9,8 @@
 #include "ctrl/server_own.h"
 #include "lib/bits.h"
 
-#define READ_BYTES (64 * 1024)
+#define READ_BYTES (64 * 1024)	/* at once, where there is room */
+#define ROOM_BYTES 4096		/* that there is at least; uploads: READ_BYTES */
 #define KEEP_BYTES (2 * PROTOCOL_CHUNK_BYTES)
 #define COUNT_LINE_BYTES 16	/* room for a chunk's count, newline included */
 
@@ -74,18 +75,21 @@ static void client_send(struct client *c)
  * that is too long by READ_BYTES. */
 static void client_receive(struct client *c)
 {
+	size_t room = c->upload ? READ_BYTES : ROOM_BYTES;
+
 	buffer_consume(&c->in, c->in_start);
 	c->in_searched -= c->in_start;
 	c->in_start = 0;
 	if (c->in.n == 0)
 		buffer_reset(&c->in, KEEP_BYTES);
-	if (!buffer_reserve(&c->in, READ_BYTES)) {
+	if (!buffer_reserve(&c->in, room)) {
 		client_free(c);
 		return;
 	}
+	room = min_of(c->in.size - c->in.n - 1, (size_t)READ_BYTES);
 	c->doing = CLIENT_RECEIVES;
-	io_uring_prep_recv(loop_sqe(c->server->loop, &c->op), c->fd, c->in.data + c->in.n,
-			   READ_BYTES, 0);
+	io_uring_prep_recv(loop_sqe(c->server->loop, &c->op), c->fd, c->in.data + c->in.n, room,
+			   0);
 }
 
 /* What broke the protocol: the reason, and no more. */

@@ -12,7 +12,8 @@
 #include "lib/bits.h"
 #include "lib/clock.h"
 
-#define STEP_SLOTS 64	/* between two looks at the clock */
+#define STEP_SLOTS 64			/* between two looks at the clock */
+#define STEP_BYTES (16 * 1024)		/* more than most rules of a step take as text */
 
 /* --- what is wrong with a text */
 
@@ -98,7 +99,7 @@ static void dump_rule(struct flow_table *t, const struct flow_rule *rule, void *
 static int dump_next(struct stream *stream, struct buffer *out)
 {
 	struct dump *d = container_of(stream, struct dump, stream);
-	size_t full = out->n + PROTOCOL_CHUNK_BYTES - PROTOCOL_CHUNK_BYTES / 8;
+	size_t full = out->n + PROTOCOL_CHUNK_BYTES - STEP_BYTES;
 	uint64_t stop_ns;
 
 	d->out = out;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many rules at once: flow.add_many and flow.replace (uploads), flow.del. What they change is staged
- * while others have their turn, and takes effect as a whole. One of them is at it at a time.
+ * Many rules at once: flow.add_many and flow.replace (uploads), flow.del. What they change is
+ * staged while others have their turn, and takes effect as a whole. One of them is at it at a time.
  *
- * An upload with an error in it changes nothing: from the first one on its rules are only looked at,
- * for more errors; they are told at the end, or when there are ERRORS_MAX.
+ * An upload with an error in it changes nothing: from the first one on its rules are only looked
+ * at, for more errors; they are told at the end, or when there are ERRORS_MAX.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gateway's flow rules: the table, its ports, what was loaded at start, timeouts, and whose turn
- * it is to change many rules at once.
+ * The gateway's flow rules: the table, its ports, what was loaded at start, timeouts, and whose
+ * turn it is to change many rules at once.
  *
  * Threads: control only.
  */

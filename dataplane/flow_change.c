@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A staged change. Its new rules go into the index at once, born in the version that the change will
- * make; the rules that go die in that version. When all is marked the version moves, and what died
- * is taken out when no worker is left that looks at the version before.
+ * A staged change. Its new rules go into the index at once, born in the version that the change
+ * will make; the rules that go die in that version. When all is marked the version moves, and what
+ * died is taken out when no worker is left that looks at the version before.
  *
  * Which rules those are, a list remembers as long as they are few. When they are many, or when the
  * change is about all rules anyway, all slots are looked at instead.
@@ -53,6 +53,11 @@ uint32_t flow_change_version(const struct flow_change *change)
 	return is_open(change) ? change->version : 0;
 }
 
+static uint32_t next_version(uint32_t version)
+{
+	return version + 1 < FLOW_KEPT && version + 1 ? version + 1 : 1;
+}
+
 int flow_change_begin(struct flow_table *t, enum flow_change_kind kind,
 		      struct flow_change **change)
 {
@@ -70,7 +75,7 @@ int flow_change_begin(struct flow_table *t, enum flow_change_kind kind,
 	}
 	c->t = t;
 	c->kind = kind;
-	c->version = t->epoch->version + 1;
+	c->version = next_version(t->epoch->version);
 	c->all_slots = kind == FLOW_CHANGE_REPLACE;
 	*change = t->change = c;
 	return 0;

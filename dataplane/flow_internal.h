@@ -31,6 +31,7 @@ struct flow_table {
 	struct flow_lists lists;
 	/* control only */
 	uint32_t count;
+	uint32_t old_at;		/* next slot to be looked at for its age */
 	struct flow_change *change;	/* the staged one, or NULL */
 };
 
@@ -57,7 +58,7 @@ static inline struct flow_rule *flow_rule_at(const struct flow_table *t, uint32_
 	return flow_slot(&t->slots, id);
 }
 
-/* All that is not visible now and not going to be, is of no interest: it is about to be taken out. */
+/* What is neither visible now nor staged is of no interest: it is about to be taken out. */
 void flow_spot_find(const struct flow_table *t, struct flow_subtable *sub,
 		    const struct flow_key *key, uint32_t priority, struct flow_spot *spot);
 /* Puts a rule as @spec says at @spot, in its chain behind `above`. -ENOSPC, -ENOMEM. */
@@ -78,10 +79,11 @@ uint32_t flow_change_version(const struct flow_change *change);
 uint32_t flow_change_death(const struct flow_change *change, const struct flow_spot *spot);
 /* It is there. */
 void flow_change_note(struct flow_change *change, uint32_t id);
-/* A single rule, visible, has to go, but the change wants it there: it is hidden until then. */
+/* Whether the change keeps a single rule that has to go now: instead of being taken out it is
+ * hidden until the change takes effect. */
 bool flow_change_keeps(const struct flow_change *change, const struct flow_rule *rule);
 void flow_change_hide(struct flow_change *change, struct flow_rule *rule);
-/* ... or it is taken out. */
+/* A single rule is about to be taken out. */
 void flow_change_lose(struct flow_change *change, const struct flow_rule *rule);
 
 #endif

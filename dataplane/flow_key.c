@@ -8,54 +8,16 @@
 
 #include "dataplane/lane.h"
 #include "dataplane/vlan.h"
+#include "dataplane/wire.h"
 #include "lib/bytes.h"
 #include "lib/rcu.h"
 
-#define ETHERTYPE_MIN 0x600	/* IEEE 802.3, 3.2.6: below, it is a length */
-#define ETHERTYPE_NONE 0x5ff	/* what a rule says for that */
-#define ETHERTYPE_ARP 0x0806
-#define ETHERTYPE_RARP 0x8035
-
-#define IPV4_LENGTH 2
-#define IPV4_TTL 8
-#define IPV4_SOURCE 12
-#define IPV4_DESTINATION 16
-#define IPV6_BYTES 40
-#define IPV6_LENGTH 4
-#define IPV6_HOP_LIMIT 7
-#define IPV6_SOURCE 8
-#define IPV6_DESTINATION 24
-
-#define PROTO_ICMP 1
-#define PROTO_TCP 6
-#define PROTO_UDP 17
-#define PROTO_FRAGMENT 44
-#define PROTO_ICMPV6 58
-#define PROTO_SCTP 132
-
-#define TCP_BYTES 20
-#define TCP_FLAGS 12
-#define UDP_BYTES 8
-#define SCTP_BYTES 12
-#define ICMP_BYTES 8
-#define ND_BYTES 24		/* RFC 4861, 4.3 and 4.4, without options */
-#define ND_TARGET 8
-#define ND_SOLICITATION 135
-#define ND_ADVERTISEMENT 136
-
-/* RFC 826: hardware and protocol space and lengths, for IPv4 over Ethernet */
-#define ARP_BYTES 28
-#define ARP_FIXED 0x0001080006040000
-#define ARP_OPCODE 6
-#define ARP_SHA 8
-#define ARP_SPA 14
-#define ARP_THA 18
-#define ARP_TPA 24
+#define ETHERTYPE_NONE 0x5ff	/* what a rule says of a length */
 
 static void ports_key(const uint8_t *l4, struct flow_key *key)
 {
-	key->tp_src = get_be16(l4);
-	key->tp_dst = get_be16(l4 + 2);
+	key->tp_src = get_be16(l4 + TP_SRC);
+	key->tp_dst = get_be16(l4 + TP_DST);
 }
 
 static void icmp_key(const uint8_t *l4, struct flow_key *key)
@@ -104,13 +66,13 @@ static void ip_key(const struct packet *p, struct flow_key *key)
 						    : FLOW_FRAG_ANY;
 	if (p->flags & PKT_IPV4) {
 		key->nw_ttl = ip[IPV4_TTL];
-		memcpy(key->src, ip + IPV4_SOURCE, 4);
-		memcpy(key->dst, ip + IPV4_DESTINATION, 4);
+		memcpy(key->src, ip + IPV4_SRC, IPV4_ADDRESS_BYTES);
+		memcpy(key->dst, ip + IPV4_DST, IPV4_ADDRESS_BYTES);
 		end += get_be16(ip + IPV4_LENGTH);
 	} else {
 		key->nw_ttl = ip[IPV6_HOP_LIMIT];
-		memcpy(key->src, ip + IPV6_SOURCE, 16);
-		memcpy(key->dst, ip + IPV6_DESTINATION, 16);
+		memcpy(key->src, ip + IPV6_SRC, IPV6_ADDRESS_BYTES);
+		memcpy(key->dst, ip + IPV6_DST, IPV6_ADDRESS_BYTES);
 		end += IPV6_BYTES + get_be16(ip + IPV6_LENGTH);
 		/* Its own protocol may be hidden behind headers that only the first one has. */
 		if (p->flags & PKT_LATER)
@@ -125,14 +87,15 @@ static void arp_key(const struct packet *p, struct flow_key *key)
 	const uint8_t *arp = p->data + p->l3;
 	uint16_t opcode;
 
-	if (p->l3 + ARP_BYTES > p->len || be64toh(get_u64(arp)) >> 16 != ARP_FIXED >> 16)
+	if (p->l3 + ARP_BYTES > p->len || get_be32(arp) != ARP_KINDS ||
+	    get_be16(arp + ARP_LENGTHS_AT) != ARP_LENGTHS)
 		return;
-	opcode = get_be16(arp + ARP_OPCODE);
+	opcode = get_be16(arp + ARP_OP);
 	key->nw_proto = opcode < 256 ? (uint8_t)opcode : 0;
-	memcpy(key->src, arp + ARP_SPA, 4);
-	memcpy(key->dst, arp + ARP_TPA, 4);
-	memcpy(key->arp_sha, arp + ARP_SHA, 6);
-	memcpy(key->arp_tha, arp + ARP_THA, 6);
+	memcpy(key->src, arp + ARP_SPA, IPV4_ADDRESS_BYTES);
+	memcpy(key->dst, arp + ARP_TPA, IPV4_ADDRESS_BYTES);
+	memcpy(key->arp_sha, arp + ARP_SHA, MAC_BYTES);
+	memcpy(key->arp_tha, arp + ARP_THA, MAC_BYTES);
 }
 
 static uint16_t vlan_tci_of(const struct packet *p)
@@ -163,8 +126,8 @@ void flow_key_of(const struct lane *lane, const struct packet *p, struct flow_ke
 		.vlan_tci = vlan_tci_of(p),
 		.tun_id = tun_id_of(lane, p),
 	};
-	memcpy(key->dl_dst, p->data, sizeof(key->dl_dst));
-	memcpy(key->dl_src, p->data + sizeof(key->dl_dst), sizeof(key->dl_src));
+	memcpy(key->dl_dst, p->data + DL_DST, MAC_BYTES);
+	memcpy(key->dl_src, p->data + DL_SRC, MAC_BYTES);
 	if (p->flags & (PKT_IPV4 | PKT_IPV6))
 		ip_key(p, key);
 	else if (p->ethertype == ETHERTYPE_ARP || p->ethertype == ETHERTYPE_RARP)

@@ -166,14 +166,13 @@ static int leaf_split(struct flow_map *map, uint32_t tag, struct flow_leaf *leaf
 	return 0;
 }
 
-/* A leaf is full at two thirds to three quarters: few buckets spill, and leaves that fill at the
- * same rate do not all split at the same time. */
+/* A leaf is full at 60 to 75 %: few buckets spill, and leaves that fill at the same rate do not all
+ * split at the same time. */
 static bool is_full(const struct flow_leaf *leaf, uint32_t tag)
 {
-	uint32_t n_buckets = leaf->mask + 1;
 	uint32_t which = leaf->depth ? tag >> (32 - leaf->depth) : 0;
 
-	return leaf->n >= n_buckets * 19 / 4 + (uint32_t)((uint64_t)n_buckets * (which % 8) / 14);
+	return leaf->n >= (leaf->mask + 1) * (84 + 3 * (which % 8)) / 20;
 }
 
 /* Makes room in @leaf for one more. One that cannot grow, because there is no memory or because

@@ -5,6 +5,9 @@
  * Only those words of the key that the mask looks at are there, in the order of the words: five in
  * the first cache line, the others in a second one.
  *
+ * Versions are compared as serial numbers, so they may wrap: what was born long ago is made younger
+ * in time (flow_table.c).
+ *
  * Invariants: life is 0 unless the slot begins a rule that is there. What is never a rule's
  * beginning, a second line and an untouched page, has a zero there too. A rule's place, life and
  * words do not change while a reader may see it.
@@ -22,10 +25,10 @@
 #define FLOW_RULE_WORDS 5	/* in the first line */
 #define FLOW_MORE_WORDS (FLOW_KEY_WORDS - FLOW_RULE_WORDS)
 
-/* died: no change takes it away; the same, and the staged change names it. */
+/* died: no change takes it away; the same, and the staged change names it. Neither these two nor 0
+ * are a version. */
 #define FLOW_ALIVE UINT32_MAX
 #define FLOW_KEPT (UINT32_MAX - 1)
-#define FLOW_VERSION_MAX (UINT32_MAX - 2)
 
 struct flow_rule {
 	uint32_t life;
@@ -60,9 +63,17 @@ static inline uint32_t flow_rule_word(const struct flow_rule *rule, uint32_t i)
 	return i < FLOW_RULE_WORDS ? rule->word[i] : more->word[i - FLOW_RULE_WORDS];
 }
 
+static inline bool flow_version_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
 static inline bool flow_rule_in(const struct flow_rule *rule, uint32_t version)
 {
-	return load_acquire(&rule->born) <= version && version < load_relaxed(&rule->died);
+	uint32_t born = load_acquire(&rule->born), died = load_relaxed(&rule->died);
+
+	return !flow_version_before(version, born) &&
+	       (died >= FLOW_KEPT || flow_version_before(version, died));
 }
 
 #endif

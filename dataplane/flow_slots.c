@@ -193,7 +193,7 @@ static void close_chunk(struct flow_slots *s, uint32_t n)
 
 	clear_room(s, s->chunk[n].kind, n);
 	set_room(s, FLOW_CHUNK_EMPTY, n);
-	s->chunk[n].kind = FLOW_CHUNK_EMPTY;
+	s->chunk[n] = (struct flow_chunk){.kind = FLOW_CHUNK_EMPTY};
 	reserve_clear(&s->memory, at * sizeof(struct flow_rule),
 		      FLOW_CHUNK_SLOTS * sizeof(struct flow_rule));
 	for (uint32_t i = 0; i < s->n_workers; i++)
@@ -219,7 +219,7 @@ void flow_slots_free(struct flow_slots *s, uint32_t id)
 uint32_t flow_slots_skip(const struct flow_slots *s, uint32_t at, uint32_t *n_slots)
 {
 	while (at < flow_slots_end(s) && *n_slots &&
-	       s->chunk[at / FLOW_CHUNK_SLOTS].kind == FLOW_CHUNK_EMPTY) {
+	       at % FLOW_CHUNK_SLOTS >= s->chunk[at / FLOW_CHUNK_SLOTS].fresh) {
 		at = (at / FLOW_CHUNK_SLOTS + 1) * FLOW_CHUNK_SLOTS;
 		--*n_slots;
 	}

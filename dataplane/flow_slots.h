@@ -3,8 +3,8 @@
  * Where the flow rules lie, and their counters: slots of a cache line by the rule's id, and for
  * each worker a cell by the same number. A rule takes one slot, or two.
  *
- * Slots come in chunks of 2 MiB, a huge page, each for rules of one size; a rule goes into the first
- * chunk that has room, and an empty chunk's memory goes back to the system, cells included.
+ * Slots come in chunks of 2 MiB, a huge page, each for rules of one size; a rule goes into the
+ * first chunk that has room, and an empty chunk's memory goes back to the system, cells included.
  *
  * Invariants: nothing moves. Slot 0 is no rule's. A slot that is not in use has life 0.
  * Threads: control. Workers read slots, and write their cells: those take memory when their rule is
@@ -68,8 +68,8 @@ void flow_slots_retire(struct flow_slots *s, uint32_t id);
 /* A retired rule that no reader knows any more, for flow_slots_free, or FLOW_NONE. */
 uint32_t flow_slots_left(struct flow_slots *s);
 void flow_slots_free(struct flow_slots *s, uint32_t id);
-/* The first slot from @at on that is not in an empty chunk, or the end. An empty chunk is as much
- * work as a slot: takes them off *@n_slots, and stops when nothing is left of it. */
+/* The first slot from @at on that was in use since its chunk was empty, or the end. To skip the
+ * rest of a chunk is as much work as a slot: takes it off *@n_slots, and stops when that is 0. */
 uint32_t flow_slots_skip(const struct flow_slots *s, uint32_t at, uint32_t *n_slots);
 
 static inline struct flow_rule *flow_slot(const struct flow_slots *s, uint32_t id)

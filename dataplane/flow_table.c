@@ -11,6 +11,9 @@
 
 #define TIDY_RULES 4096		/* slots given back by one flow_table_tidy */
 #define ADD_TIDY_RULES 2	/* ... for each rule that takes one */
+#define TIDY_OLD_SLOTS 64	/* ... looked at for rules that are too old */
+#define OLD_VERSIONS (1u << 30)
+#define FIRST_VERSION (UINT32_MAX - 20)	/* so that no wrap is the first one */
 
 static uint64_t random_seed(void)
 {
@@ -31,7 +34,8 @@ struct flow_table *flow_table_create(uint32_t n_workers)
 	t->epoch = calloc(1, sizeof(*t->epoch));
 	if (!t->epoch)
 		goto no_epoch;
-	*t->epoch = (struct flow_epoch){.generation = 1, .version = 1};
+	*t->epoch = (struct flow_epoch){.generation = 1,
+					 .version = FIRST_VERSION};
 	if (flow_subtables_init(&t->subtables, seed))
 		goto no_subtables;
 	if (flow_slots_init(&t->slots, FLOW_SLOTS_MAX, n_workers))
@@ -315,10 +319,29 @@ void flow_table_remove(struct flow_table *t, uint32_t id)
 	advance(t, NULL);
 }
 
+/* All slots are looked at once in half a million calls, and every change that makes a version
+ * calls: no rule gets so old that its version seems to be yet to come. */
+static void rejuvenate(struct flow_table *t)
+{
+	uint32_t version = t->epoch->version, n = TIDY_OLD_SLOTS;
+
+	t->old_at = flow_slots_skip(&t->slots, t->old_at, &n);
+	for (; n && t->old_at < flow_slots_end(&t->slots); n--) {
+		struct flow_rule *rule = flow_rule_at(t, t->old_at);
+
+		if (rule->life && flow_version_before(rule->born, version - OLD_VERSIONS))
+			store_relaxed(&rule->born, version - OLD_VERSIONS);
+		t->old_at = flow_slots_skip(&t->slots, t->old_at + 1, &n);
+	}
+	if (t->old_at >= flow_slots_end(&t->slots))
+		t->old_at = 0;
+}
+
 bool flow_table_tidy(struct flow_table *t)
 {
 	bool more = free_left(t, TIDY_RULES);
 
+	rejuvenate(t);
 	flow_subtables_tidy(&t->subtables);
 	return more;
 }

@@ -6,13 +6,13 @@
  * Rules with the same mask are a subtable: a hash table of masked keys. A lookup asks the subtables
  * in the order of their highest priorities and stops when what it has cannot be beaten (tuple space
  * search). Where there are several rules of the same priority that match, it is open which one is
- * taken, as in OpenFlow; it stays the same one as long as both are there.
+ * taken, as in OpenFlow; a hit that is refreshed keeps the one it has.
  *
  * Rules lie in slots of one cache line, or two when their mask has more than five words, in memory
- * reserved once: a slot is a rule's id for life, so a walk with a cursor meets every rule that stays
- * exactly once, and a rule's counters are cells of per-worker arrays indexed by its id. A subtable
- * grows by leaves of bounded size, so that no change takes longer than the splitting of one leaf
- * (about a millisecond), whatever the number of rules.
+ * reserved once: a slot is a rule's id for life, so a walk with a cursor meets every rule that
+ * stays exactly once, and a rule's counters are cells of per-worker arrays indexed by its id. A
+ * subtable grows by leaves of bounded size, so that no change takes longer than the splitting of
+ * one leaf (less than a millisecond), whatever the number of rules.
  *
  * Two numbers tell workers of changes. The generation moves with every publication; what a cache
  * remembers of an older one is brought up to date by asking only the subtables that had rules added
@@ -56,13 +56,15 @@ struct flow_table *flow_table_create(uint32_t n_workers);
 /* No reader may be left. Accepts NULL. */
 void flow_table_destroy(struct flow_table *t);
 
-/* Control. Live rules, and their different masks. */
+/* Control. Live rules, and the different masks of all rules, staged ones too. */
 uint32_t flow_table_count(const struct flow_table *t);
 uint32_t flow_table_n_masks(const struct flow_table *t);
 
 /*
  * Changes. At most one is staged at a time; what it stages is invisible until it takes effect, all
- * at once. Single adds and removals below go on meanwhile.
+ * at once. Single adds and removals below go on meanwhile: they are seen at once, and then the
+ * change takes effect as if it had been made at that moment. So a rule that a REPLACE keeps and
+ * that is removed meanwhile comes back, with its counters.
  */
 enum flow_change_kind {
 	FLOW_CHANGE_ADD,	/* rules named are there afterwards; one with the same match and
@@ -91,14 +93,15 @@ int flow_change_begin(struct flow_table *t, enum flow_change_kind kind,
 int flow_change_add(struct flow_change *change, const struct flow_spec *spec, uint64_t now_ns);
 /* REMOVE. @id of a live rule, from a walk. */
 void flow_change_remove(struct flow_change *change, uint32_t id);
-/* Every step is bounded by about @budget rules. 1: call again; 0: it has taken effect and what it
- * removed is gone; *@counts are final. It takes effect in one of the steps, at once. */
+/* Every step is bounded by about @budget rules. 1: call again, having been quiescent; 0: it has
+ * taken effect and what it removed is gone; *@counts are final. It takes effect in one of the
+ * steps, at once; when rules go, the next ones wait until no worker looks at them any more. */
 int flow_change_commit(struct flow_change *change, uint32_t budget,
 		       struct flow_change_counts *counts);
 /* Takes back what was staged, before the first flow_change_commit. 1: call again; 0: done. */
 int flow_change_abort(struct flow_change *change, uint32_t budget);
-/* Frees it after commit or abort returned 0; with nothing else going on (shutdown) at any time.
- * Accepts NULL. */
+/* Frees it after commit or abort returned 0; right before flow_table_destroy at any time. Accepts
+ * NULL. */
 void flow_change_free(struct flow_change *change);
 
 /* Single rules, at once. 1 added, 0 took the place of one with the same match and priority (whose

@@ -3,10 +3,9 @@
 
 #include "dataplane/flow_action.h"
 #include "dataplane/mac.h"
+#include "dataplane/wire.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
-
-#define SOURCE_AT 6
 
 /* Whether @network wants to know of a MAC at @ingress. Asked only when there is something to tell,
  * so a known MAC costs no look at its network. */
@@ -38,7 +37,7 @@ static void tell(struct lane *lane, uint64_t key, uint16_t ingress)
 /* A rule may have put an address there that sends nothing. */
 static bool has_source(const struct packet *p)
 {
-	return likely(p->actions == FLOW_LIST_NORMAL) || !mac_is_no_source(p->data + SOURCE_AT);
+	return likely(p->actions == FLOW_LIST_NORMAL) || !mac_is_no_source(p->data + DL_SRC);
 }
 
 void learn(struct lane *lane, struct burst *burst)
@@ -52,7 +51,7 @@ void learn(struct lane *lane, struct burst *burst)
 
 		key[i] = 0;
 		if (!p->drop && p->egress == EGRESS_NONE && has_source(p))
-			key[i] = fdb_key(p->network, p->data + SOURCE_AT);
+			key[i] = fdb_key(p->network, p->data + DL_SRC);
 		from[i] = p->ingress;
 	}
 	settled = fdb_seen_burst(tables->fdb, key, from, burst->n, lane->now_s);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dataplane/stages.h"
 
+#include "dataplane/wire.h"
 #include "lib/bytes.h"
 #include "lib/hash.h"
-
-/* RFC 791, 3.1; RFC 8200, 3 */
-#define IPV4_ADDRESSES_AT 12
-#define IPV6_SOURCE_AT 8
-#define IPV6_DESTINATION_AT 24
 
 /* A NIC's word is taken for IP that is no fragment: all fragments of a datagram must agree, and
  * only the first has ports. A hash of addresses alone would put all flows between two hosts on one
@@ -34,10 +30,10 @@ static uint32_t compute(const struct packet *p)
 	if (p->flags & PKT_L4)
 		rest |= (uint64_t)get_u32(p->data + p->l4) << 8;
 	if (p->flags & PKT_IPV4)
-		h = get_u64(l3 + IPV4_ADDRESSES_AT);
+		h = get_u64(l3 + IPV4_SRC);
 	else if (p->flags & PKT_IPV6)
-		h = hash_mix(hash_16_bytes(l3 + IPV6_SOURCE_AT),
-			     hash_16_bytes(l3 + IPV6_DESTINATION_AT));
+		h = hash_mix(hash_16_bytes(l3 + IPV6_SRC),
+			     hash_16_bytes(l3 + IPV6_DST));
 	else
 		h = hash_mix(get_u64(p->data), (uint64_t)get_u32(p->data + 8) << 16 | p->ethertype);
 	/* Twice: one multiplication leaves ports that count up in step. */

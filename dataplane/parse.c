@@ -8,33 +8,17 @@
 #include "dataplane/flow_table.h"
 #include "dataplane/mac.h"
 #include "dataplane/vlan.h"
+#include "dataplane/wire.h"
 #include "lib/bytes.h"
 #include "lib/rcu.h"
 
-#define SOURCE_AT 6
-#define ETHERTYPE_IPV4 0x0800
-#define ETHERTYPE_IPV6 0x86dd
 #define TAGS_MAX 3		/* in the frame; what lies deeper stays unseen */
-
-#define IPV4_BYTES 20
-#define IPV4_MF 0x2000
-#define IPV4_OFFSET 0x1fff
-#define IPV6_BYTES 40
-#define IPV6_EXTENSION_MIN 8
 #define IPV6_HEADERS_MAX 8	/* extension headers; behind more the ports stay unseen */
+
+/* RFC 8200, 4 */
+#define IPV6_EXTENSION_MIN 8
 #define IPV6_MF 1		/* of a fragment header */
 #define IPV6_OFFSET 0xfff8
-#define PORTS_BYTES 4
-
-/* IANA's protocol numbers */
-#define PROTO_HOP_BY_HOP 0
-#define PROTO_TCP 6
-#define PROTO_UDP 17
-#define PROTO_ROUTING 43
-#define PROTO_FRAGMENT 44
-#define PROTO_AH 51
-#define PROTO_DESTINATION 60
-#define PROTO_SCTP 132
 
 /* TCP, UDP and SCTP begin with their ports. @end: of the IP packet. */
 static void parse_l4(struct packet *p, uint32_t at, uint32_t end)
@@ -58,13 +42,13 @@ static bool parse_ipv4(struct packet *p)
 	if (room < IPV4_BYTES || ip[0] >> 4 != 4)
 		return false;
 	header = (ip[0] & 15) * 4u;
-	total = get_be16(ip + 2);
+	total = get_be16(ip + IPV4_LENGTH);
 	if (header < IPV4_BYTES || header > total || total > room)
 		return false;
 	p->flags |= PKT_IPV4;
-	p->l3_tos = ip[1];
-	p->ip_proto = ip[9];
-	fragment = get_be16(ip + 6);
+	p->l3_tos = ip[IPV4_TOS];
+	p->ip_proto = ip[IPV4_PROTOCOL];
+	fragment = get_be16(ip + IPV4_FRAGMENT);
 	if (fragment & (IPV4_MF | IPV4_OFFSET))
 		p->flags |= PKT_FRAGMENT;
 	if (fragment & IPV4_OFFSET)
@@ -134,12 +118,12 @@ static bool parse_ipv6(struct packet *p)
 
 	if (room < IPV6_BYTES || ip[0] >> 4 != 6)
 		return false;
-	total = IPV6_BYTES + get_be16(ip + 4);
+	total = IPV6_BYTES + get_be16(ip + IPV6_LENGTH);
 	if (total > room)
 		return false;
 	p->flags |= PKT_IPV6;
 	p->l3_tos = (uint8_t)(ip[0] << 4 | ip[1] >> 4);
-	p->ip_proto = ip[6];
+	p->ip_proto = ip[IPV6_NEXT_HEADER];
 	return parse_ipv6_headers(p, p->l3 + IPV6_BYTES, p->l3 + total);
 }
 
@@ -224,8 +208,8 @@ static void parse_one(const struct port_view *port, struct packet *p)
 		drop_packet(p, DROP_RUNT, p->len);
 		return;
 	}
-	if (unlikely(mac_is_no_source(p->data + SOURCE_AT))) {
-		drop_packet(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, p->data + SOURCE_AT));
+	if (unlikely(mac_is_no_source(p->data + DL_SRC))) {
+		drop_packet(p, DROP_BAD_SOURCE, fdb_key(NETWORK_NONE, p->data + DL_SRC));
 		return;
 	}
 	if (port->underlay)

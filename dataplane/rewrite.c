@@ -3,75 +3,11 @@
 
 #include "dataplane/pool.h"
 #include "dataplane/vlan.h"
+#include "dataplane/wire.h"
 #include "lib/checksum.h"
 #include "lib/crc32c.h"
 
-#define DL_DST 0
-#define DL_SRC 6
-#define MAC_BYTES 6
-
-/* RFC 791, 3.1 */
-#define IPV4_TOS 1
-#define IPV4_LENGTH 2
-#define IPV4_TTL 8
-#define IPV4_CHECKSUM 10
-#define IPV4_SRC 12
-#define IPV4_DST 16
-#define IPV4_ADDRESS_BYTES 4
-
-/* RFC 8200, 3 and 4 */
-#define IPV6_BYTES 40
-#define IPV6_LENGTH 4
-#define IPV6_NEXT_HEADER 6
-#define IPV6_HOP_LIMIT 7
-#define IPV6_SRC 8
-#define IPV6_DST 24
-#define IPV6_ADDRESS_BYTES 16
-#define ROUTING_SEGMENTS_LEFT 3
-
-#define ECN_MASK 3
-#define DSCP_SHIFT 2
-
-/* IANA's protocol numbers */
-#define PROTO_ICMP 1
-#define PROTO_TCP 6
-#define PROTO_UDP 17
-#define PROTO_ROUTING 43
-#define PROTO_FRAGMENT 44
-#define PROTO_AH 51
-#define PROTO_ICMPV6 58
-#define PROTO_SCTP 132
-
-/* RFC 9293, RFC 768, RFC 9260: all begin with the two ports. */
-#define TP_SRC 0
-#define TP_DST 2
-#define PORTS_BYTES 4
-#define TCP_BYTES 20
-#define TCP_CHECKSUM 16
-#define UDP_BYTES 8
-#define UDP_CHECKSUM 6
-#define SCTP_BYTES 12
-#define SCTP_CHECKSUM 8
-
-/* RFC 792, RFC 4443, RFC 4861 */
-#define ICMP_BYTES 8
-#define ICMP_CHECKSUM 2
-#define ND_SOLICITATION 0x8700	/* type and code */
-#define ND_ADVERTISEMENT 0x8800
-#define ND_TARGET 8
-
-/* RFC 826, for Ethernet and IPv4 */
-#define ETHERTYPE_ARP 0x0806
-#define ETHERTYPE_RARP 0x8035
-#define ARP_BYTES 28
-#define ARP_KINDS 0x00010800	/* hardware and protocol */
-#define ARP_LENGTHS_AT 4
-#define ARP_LENGTHS 0x0604
-#define ARP_OP 6
-#define ARP_SHA 8
-#define ARP_SPA 14
-#define ARP_THA 18
-#define ARP_TPA 24
+#define ROUTING_SEGMENTS_LEFT 3	/* RFC 8200, 4.4 */
 
 static void set_mac(struct packet *p, uint32_t at, const uint8_t *mac)
 {
@@ -304,14 +240,12 @@ static void set_icmp(struct packet *p, uint32_t at, uint8_t value)
 
 static void set_nd_target(struct packet *p, const uint8_t *target)
 {
-	uint8_t *icmp = transport(p, 0, ND_TARGET + IPV6_ADDRESS_BYTES);
+	uint8_t *icmp = transport(p, 0, ND_BYTES);
 	uint64_t change;
-	uint16_t kind;
 
 	if (!icmp || !(p->flags & PKT_IPV6) || p->ip_proto != PROTO_ICMPV6)
 		return;
-	kind = get_be16(icmp);
-	if (kind != ND_SOLICITATION && kind != ND_ADVERTISEMENT)
+	if ((icmp[0] != ND_SOLICITATION && icmp[0] != ND_ADVERTISEMENT) || icmp[1] != 0)
 		return;
 	change = checksum_change(icmp + ND_TARGET, target, IPV6_ADDRESS_BYTES);
 	memcpy(icmp + ND_TARGET, target, IPV6_ADDRESS_BYTES);

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "dataplane/packet.h"
+#include "dataplane/wire.h"
 #include "lib/bytes.h"
 
-#define ETHERTYPE_AT 12		/* offset in the frame: ethertype, or TPID of the outermost tag */
-#define TCI_AT 14		/* behind that TPID */
+#define TCI_AT 14		/* behind the TPID at ETHERTYPE_AT */
 #define TPID_C 0x8100		/* IEEE 802.1Q: customer tag, the ports' own kind */
 #define TPID_S 0x88a8		/* IEEE 802.1Q: service tag */
 #define VID_PRIORITY 0		/* no VLAN, only a priority (IEEE 802.1Q, table 9-2) */

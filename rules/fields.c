@@ -4,15 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataplane/wire.h"
 #include "lib/bits.h"
 #include "rules/match.h"
-
-#define ETH_IPV4 0x0800
-#define ETH_ARP 0x0806
-#define ETH_RARP 0x8035
-#define ETH_IPV6 0x86dd
-#define ND_SOLICIT 135
-#define ND_ADVERT 136
 
 /* Of the rule. */
 
@@ -173,18 +167,18 @@ const struct field fields[FIELDS] = {
 	[FIELD_ARP_SHA] = {"arp_sha", MAC(arp_sha), .needs = NEED_ARP, .set = FLOW_SET_ARP_SHA},
 	[FIELD_ARP_THA] = {"arp_tha", MAC(arp_tha), .needs = NEED_ARP, .set = FLOW_SET_ARP_THA},
 
-	[FIELD_IP] = {"ip", match_word, .dl_type = ETH_IPV4},
-	[FIELD_IPV6] = {"ipv6", match_word, .dl_type = ETH_IPV6},
-	[FIELD_ARP] = {"arp", match_word, .dl_type = ETH_ARP},
-	[FIELD_RARP] = {"rarp", match_word, .dl_type = ETH_RARP},
-	[FIELD_ICMP] = {"icmp", match_word, .dl_type = ETH_IPV4, .nw_proto = 1},
-	[FIELD_TCP] = {"tcp", match_word, .dl_type = ETH_IPV4, .nw_proto = 6},
-	[FIELD_UDP] = {"udp", match_word, .dl_type = ETH_IPV4, .nw_proto = 17},
-	[FIELD_SCTP] = {"sctp", match_word, .dl_type = ETH_IPV4, .nw_proto = 132},
-	[FIELD_ICMP6] = {"icmp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 58},
-	[FIELD_TCP6] = {"tcp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 6},
-	[FIELD_UDP6] = {"udp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 17},
-	[FIELD_SCTP6] = {"sctp6", match_word, .dl_type = ETH_IPV6, .nw_proto = 132},
+	[FIELD_IP] = {"ip", match_word, .dl_type = ETHERTYPE_IPV4},
+	[FIELD_IPV6] = {"ipv6", match_word, .dl_type = ETHERTYPE_IPV6},
+	[FIELD_ARP] = {"arp", match_word, .dl_type = ETHERTYPE_ARP},
+	[FIELD_RARP] = {"rarp", match_word, .dl_type = ETHERTYPE_RARP},
+	[FIELD_ICMP] = {"icmp", match_word, .dl_type = ETHERTYPE_IPV4, .nw_proto = PROTO_ICMP},
+	[FIELD_TCP] = {"tcp", match_word, .dl_type = ETHERTYPE_IPV4, .nw_proto = PROTO_TCP},
+	[FIELD_UDP] = {"udp", match_word, .dl_type = ETHERTYPE_IPV4, .nw_proto = PROTO_UDP},
+	[FIELD_SCTP] = {"sctp", match_word, .dl_type = ETHERTYPE_IPV4, .nw_proto = PROTO_SCTP},
+	[FIELD_ICMP6] = {"icmp6", match_word, .dl_type = ETHERTYPE_IPV6, .nw_proto = PROTO_ICMPV6},
+	[FIELD_TCP6] = {"tcp6", match_word, .dl_type = ETHERTYPE_IPV6, .nw_proto = PROTO_TCP},
+	[FIELD_UDP6] = {"udp6", match_word, .dl_type = ETHERTYPE_IPV6, .nw_proto = PROTO_UDP},
+	[FIELD_SCTP6] = {"sctp6", match_word, .dl_type = ETHERTYPE_IPV6, .nw_proto = PROTO_SCTP},
 	[FIELD_MPLS] = {"mpls", match_word, .dl_type = 0x8847},
 	[FIELD_MPLSM] = {"mplsm", match_word, .dl_type = 0x8848},
 
@@ -233,29 +227,29 @@ uint32_t field_given(const struct flow_spec *spec)
 
 	if (mask->dl_type != 0xffff)
 		return given;
-	if (key->dl_type == ETH_ARP || key->dl_type == ETH_RARP)
+	if (key->dl_type == ETHERTYPE_ARP || key->dl_type == ETHERTYPE_RARP)
 		return given | NEED_ARP;
-	if (key->dl_type != ETH_IPV4 && key->dl_type != ETH_IPV6)
+	if (key->dl_type != ETHERTYPE_IPV4 && key->dl_type != ETHERTYPE_IPV6)
 		return given;
-	given |= key->dl_type == ETH_IPV4 ? NEED_IPV4 : NEED_IPV6;
+	given |= key->dl_type == ETHERTYPE_IPV4 ? NEED_IPV4 : NEED_IPV6;
 	if (mask->nw_proto != 0xff)
 		return given;
 	switch (key->nw_proto) {
-	case 6:
+	case PROTO_TCP:
 		return given | NEED_TCP;
-	case 17:
+	case PROTO_UDP:
 		return given | NEED_UDP;
-	case 132:
+	case PROTO_SCTP:
 		return given | NEED_SCTP;
-	case 1:
+	case PROTO_ICMP:
 		return given | (given & NEED_IPV4 ? NEED_ICMP : 0);
-	case 58:
+	case PROTO_ICMPV6:
 		if (!(given & NEED_IPV6))
 			return given;
 		given |= NEED_ICMP6;
 		if (mask->tp_src != 0xffff)
 			return given;
-		if (key->tp_src == ND_SOLICIT || key->tp_src == ND_ADVERT)
+		if (key->tp_src == ND_SOLICITATION || key->tp_src == ND_ADVERTISEMENT)
 			given |= NEED_ND;
 	}
 	return given;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dataplane/wire.h"
 #include "rules/match.h"
 #include "rules/write.h"
 
@@ -202,19 +203,20 @@ static char *print_tcp_flags(char *p, uint16_t flags, uint16_t mask)
 
 static bool is_arp(const struct flow_key *key, const struct flow_key *mask)
 {
-	return mask->dl_type == 0xffff && (key->dl_type == 0x0806 || key->dl_type == 0x8035);
+	return mask->dl_type == 0xffff &&
+	       (key->dl_type == ETHERTYPE_ARP || key->dl_type == ETHERTYPE_RARP);
 }
 
 static bool is_ipv6(const struct flow_key *key, const struct flow_key *mask)
 {
-	return mask->dl_type == 0xffff && key->dl_type == 0x86dd;
+	return mask->dl_type == 0xffff && key->dl_type == ETHERTYPE_IPV6;
 }
 
 static bool is_icmp(const struct flow_key *key, const struct flow_key *mask)
 {
 	return mask->dl_type == 0xffff && mask->nw_proto == 0xff &&
-	       ((key->dl_type == 0x0800 && key->nw_proto == 1) ||
-		(key->dl_type == 0x86dd && key->nw_proto == 58));
+	       ((key->dl_type == ETHERTYPE_IPV4 && key->nw_proto == PROTO_ICMP) ||
+		(key->dl_type == ETHERTYPE_IPV6 && key->nw_proto == PROTO_ICMPV6));
 }
 
 static char *print_ip_rest(char *p, const struct flow_key *key, const struct flow_key *mask)

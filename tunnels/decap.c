@@ -3,6 +3,7 @@
 
 #include "dataplane/mac.h"
 #include "dataplane/stages.h"
+#include "lib/bytes.h"
 #include "lib/checksum.h"
 #include "lib/rcu.h"
 #include "tunnels/wire.h"
@@ -48,11 +49,11 @@ static bool read_ipv4(struct packet *p, struct outer *o)
 	o->protocol = ip[IPV4_PROTOCOL];
 	/* RFC 7348, 4.3: a VTEP does not fragment; what routers cut in pieces is not put together
 	 * here. */
-	if (o->protocol == PROTOCOL_UDP && get_be16(ip + IPV4_FRAGMENT) & IPV4_MF_AND_OFFSET)
+	if (o->protocol == PROTO_UDP && get_be16(ip + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET))
 		return drop(p, DROP_OUTER_BAD, ETH_BYTES);
 	o->ecn = ip[IPV4_TOS] & ECN_MASK;
-	o->source = ip_from_v4(ip + IPV4_SOURCE);
-	o->destination = ip_from_v4(ip + IPV4_DESTINATION);
+	o->source = ip_from_v4(ip + IPV4_SRC);
+	o->destination = ip_from_v4(ip + IPV4_DST);
 	o->udp = (uint16_t)(ETH_BYTES + header_bytes);
 	o->end = (uint16_t)(ETH_BYTES + total);
 	return true;
@@ -72,8 +73,8 @@ static bool read_ipv6(struct packet *p, struct outer *o)
 		return drop_short(p, total, room);
 	o->protocol = ip[IPV6_NEXT_HEADER];
 	o->ecn = ip[1] >> 4 & ECN_MASK;
-	o->source = ip_from_v6(ip + IPV6_SOURCE);
-	o->destination = ip_from_v6(ip + IPV6_DESTINATION);
+	o->source = ip_from_v6(ip + IPV6_SRC);
+	o->destination = ip_from_v6(ip + IPV6_DST);
 	o->udp = ETH_BYTES + IPV6_BYTES;
 	o->end = (uint16_t)(ETH_BYTES + total);
 	return true;
@@ -81,7 +82,7 @@ static bool read_ipv6(struct packet *p, struct outer *o)
 
 static bool read_ip(struct packet *p, struct outer *o)
 {
-	uint16_t ethertype = get_be16(p->data + ETHERTYPE_OFFSET);
+	uint16_t ethertype = get_be16(p->data + ETHERTYPE_AT);
 
 	/* Our VTEP addresses are the device's, not those of a VLAN on it. A priority tag is no
 	 * VLAN. */
@@ -101,13 +102,13 @@ static bool read_udp(const struct tunnels *t, struct packet *p, struct outer *o)
 	uint32_t room = (uint32_t)o->end - o->udp, length;
 	uint16_t port;
 
-	if (o->protocol != PROTOCOL_UDP)
+	if (o->protocol != PROTO_UDP)
 		return drop(p, DROP_NOT_VXLAN, (uint64_t)o->protocol << 16);
 	if (room < UDP_BYTES)
 		return drop_short(p, UDP_BYTES, room);
-	port = get_be16(udp + UDP_DESTINATION);
+	port = get_be16(udp + TP_DST);
 	if (port != t->options.udp_port)
-		return drop(p, DROP_NOT_VXLAN, (uint64_t)PROTOCOL_UDP << 16 | port);
+		return drop(p, DROP_NOT_VXLAN, (uint64_t)PROTO_UDP << 16 | port);
 	if (!tunnels_is_local(t, &o->destination))
 		return drop(p, DROP_VTEP_LOCAL, get_be32(o->destination.byte + 12));
 	length = get_be16(udp + UDP_LENGTH);

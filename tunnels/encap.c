@@ -3,6 +3,7 @@
 
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
+#include "lib/bytes.h"
 #include "lib/checksum.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
@@ -69,7 +70,7 @@ static void fill_udp(const struct tunnel *tunnel, const struct inner *inner, uin
 	uint16_t length = inner_bytes + UDP_BYTES + VXLAN_BYTES;
 	uint64_t sum;
 
-	put_be16(udp + UDP_SOURCE, inner->source_port);
+	put_be16(udp + TP_SRC, inner->source_port);
 	put_be16(udp + UDP_LENGTH, length);
 	put_be32(vxlan + VXLAN_VNI, inner->vni << 8);
 	if (!tunnel->checksum)
@@ -121,7 +122,7 @@ static void describe_outer(struct packet *p, const struct tunnel *tunnel, uint8_
 	p->ethertype = v4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6;
 	p->l3 = ETH_BYTES;
 	p->l4 = ETH_BYTES + (v4 ? IPV4_BYTES : IPV6_BYTES);
-	p->ip_proto = PROTOCOL_UDP;
+	p->ip_proto = PROTO_UDP;
 	p->l3_tos = tos;
 	p->flags = (uint8_t)((p->flags & PKT_COPY) | PKT_L4 | (v4 ? PKT_IPV4 : PKT_IPV6));
 	p->tag = TAG_NONE;

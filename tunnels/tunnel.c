@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "lib/bytes.h"
 #include "lib/checksum.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
@@ -41,15 +42,15 @@ static void build_ipv4(const struct tunnel_options *o, const struct tunnel_path 
 {
 	uint8_t *ip = t->header + ETH_BYTES;
 
-	put_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV4);
+	put_be16(t->header + ETHERTYPE_AT, ETHERTYPE_IPV4);
 	ip[0] = 4 << 4 | IPV4_BYTES / 4;
 	put_be16(ip + IPV4_FRAGMENT, o->df == DF_SET ? IPV4_DF : 0);
 	ip[IPV4_TTL] = o->ttl;
-	ip[IPV4_PROTOCOL] = PROTOCOL_UDP;
-	memcpy(ip + IPV4_SOURCE, ip_v4_bytes(&path->source), 4);
-	memcpy(ip + IPV4_DESTINATION, ip_v4_bytes(&t->remote), 4);
+	ip[IPV4_PROTOCOL] = PROTO_UDP;
+	memcpy(ip + IPV4_SRC, ip_v4_bytes(&path->source), 4);
+	memcpy(ip + IPV4_DST, ip_v4_bytes(&t->remote), 4);
 	t->ip_sum = checksum_fold(checksum_add(ip, IPV4_BYTES, 0));
-	t->udp_sum = checksum_fold(checksum_add(ip + IPV4_SOURCE, 8, 0));
+	t->udp_sum = checksum_fold(checksum_add(ip + IPV4_SRC, 8, 0));
 }
 
 static void build_ipv6(const struct tunnel_options *o, const struct tunnel_path *path,
@@ -57,13 +58,13 @@ static void build_ipv6(const struct tunnel_options *o, const struct tunnel_path 
 {
 	uint8_t *ip = t->header + ETH_BYTES;
 
-	put_be16(t->header + ETHERTYPE_OFFSET, ETHERTYPE_IPV6);
+	put_be16(t->header + ETHERTYPE_AT, ETHERTYPE_IPV6);
 	ip[0] = 6 << 4;
-	ip[IPV6_NEXT_HEADER] = PROTOCOL_UDP;
+	ip[IPV6_NEXT_HEADER] = PROTO_UDP;
 	ip[IPV6_HOP_LIMIT] = o->ttl;
-	memcpy(ip + IPV6_SOURCE, path->source.byte, 16);
-	memcpy(ip + IPV6_DESTINATION, t->remote.byte, 16);
-	t->udp_sum = checksum_fold(checksum_add(ip + IPV6_SOURCE, 32, 0));
+	memcpy(ip + IPV6_SRC, path->source.byte, 16);
+	memcpy(ip + IPV6_DST, t->remote.byte, 16);
+	t->udp_sum = checksum_fold(checksum_add(ip + IPV6_SRC, 32, 0));
 }
 
 static void build_header(const struct tunnel_options *o, const struct tunnel_path *path, bool v4,
@@ -81,8 +82,8 @@ static void build_header(const struct tunnel_options *o, const struct tunnel_pat
 	vxlan = t->header + t->header_bytes - VXLAN_BYTES;
 	vxlan[0] = VXLAN_FLAG_I;
 	udp = vxlan - UDP_BYTES;
-	put_be16(udp + UDP_DESTINATION, o->udp_port);
-	sum = t->udp_sum + checksum_word(PROTOCOL_UDP);
+	put_be16(udp + TP_DST, o->udp_port);
+	sum = t->udp_sum + checksum_word(PROTO_UDP);
 	t->udp_sum = checksum_fold(checksum_add(udp, UDP_BYTES + VXLAN_BYTES, sum));
 }
 

@@ -15,7 +15,8 @@
 #include "lib/bits.h"
 #include "lib/rcu.h"
 
-static struct conf_port conf_ports[] = {{.name = "srv1", .number = 1}, {.name = "srv2", .number = 2}};
+static struct conf_port conf_ports[] = {{.name = "srv1", .number = 1},
+					{.name = "srv2", .number = 2}};
 static struct conf_network networks[] = {{.name = NULL}, {.name = "blue"}};
 static const struct conf conf = {
 	.ports = conf_ports,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flow table while others read it: what is there all the while is found at any time, the old rule
- * or the new one where one is replaced, and of a staged change all or nothing.
+ * The flow table while others read it: what is there all the while is found at any time, the old
+ * rule or the new one where one is replaced, and of a staged change all or nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -750,7 +750,8 @@ static void jobs(void **state)
 	/* Jobs that are done at once, with a request behind each. */
 	for (int i = 0; i < 100; i++) {
 		say(fd, COUNT("\"id\":7,", "\"steps\":0"));
-		assert_string_equal(hear(fd), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":0}}");
+		assert_string_equal(hear(fd),
+				    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":0}}");
 		say(fd, ECHO);
 		assert_string_equal(hear(fd), ECHOED);
 	}
