@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The same rules and the same frames in culvert and in Open vSwitch: what leaves is the same, byte
-# by byte. CASES makes it longer, SEED the same again, CUT the
-# share of damaged packets larger (percent).
+# by byte. CASES makes it longer, SEED the same again, CUT the share of damaged packets larger
+# (percent).
 #
 #   in1..in3.pcap ---- p1..p4 | culvert                | ---- out1..out4.pcap
 #   in1..in3.pcap ---- p1..p4 | ovs-vswitchd, dummy0   | ---- ovs1..ovs4.pcap
@@ -23,8 +23,7 @@ vsctl() { ovs-vsctl --timeout=10 --db="unix:$tmp/db.sock" "$@"; }
 ovsdb-tool create "$tmp/ovs.db" $schema
 start sw ovsdb-server "$tmp/ovs.db" --remote="punix:$tmp/db.sock" --unixctl="$tmp/db.ctl" \
 	>"$tmp/ovsdb.log" 2>&1
-expect "ovsdb-server" eventually 10 vsctl show
-vsctl --no-wait init
+expect "ovsdb-server" eventually 10 vsctl --no-wait init
 start sw ovs-vswitchd "unix:$tmp/db.sock" --unixctl="$tmp/ovs.ctl" --disable-system \
 	--enable-dummy >"$tmp/ovs.log" 2>&1
 # both look at two tags
