@@ -260,6 +260,20 @@ int cmd_flow_replace(struct request *request)
 	return upload(request, FLOW_CHANGE_REPLACE);
 }
 
+/* One rule at most: it is found, not looked for. */
+static int del_strict(struct request *request, struct flow_table *t,
+		      const struct rules_selector *selector)
+{
+	const struct flow_rule *rule = flow_table_find(t, &selector->match);
+	bool selected = rule && rules_selects(t, selector, rule);
+
+	if (selected)
+		flow_table_remove(t, flow_rule_id(t, rule));
+	request->result = json_object();
+	field_int(request->result, "removed", selected);
+	return 0;
+}
+
 int cmd_flow_del(struct request *request)
 {
 	struct change *c = change_create(request->context, FLOW_CHANGE_REMOVE);
@@ -268,10 +282,12 @@ int cmd_flow_del(struct request *request)
 	if (!c)
 		return request_refuse(request, "out of memory");
 	r = request_selector(request, &c->selector);
-	if (r) {
-		change_end(&c->job);
-		return r;
+	if (r == 0 && !c->selector.strict) {
+		request->job = &c->job;
+		return 0;
 	}
-	request->job = &c->job;
-	return 0;
+	if (r == 0)
+		r = del_strict(request, c->flows->table, &c->selector);
+	change_end(&c->job);
+	return r;
 }

@@ -72,7 +72,8 @@ enum flow_change_kind {
 				 * priority gives way, counters included, as in OpenFlow */
 	FLOW_CHANGE_REPLACE,	/* rules named, and no others. One that is there already with the
 				 * same match, priority, cookie, timeouts and actions stays, with
-				 * counters and age */
+				 * counters and age; when it goes before the change takes effect, it
+				 * comes back with the age of those that are added */
 	FLOW_CHANGE_REMOVE,	/* flow_change_remove names rules that go */
 };
 

@@ -173,6 +173,27 @@ static void ends(void **state)
 	assert_int_equal(flow_timeouts_count(timeouts), 1);
 }
 
+/* A rule that a staged change names ends before that takes effect: it comes back, as new. */
+static void comes_back(void **state)
+{
+	struct flow_spec spec = spec_of(0, 0, 1);
+	uint64_t now_ns = clock_ns(), staged_ns = now_ns + 1;
+	struct flow_change_counts counts;
+	struct flow_change *change;
+	struct guest g = {0};
+
+	add(0, 0, 1, now_ns);
+	assert_int_equal(flow_change_begin(table, FLOW_CHANGE_REPLACE, &change), 0);
+	assert_int_equal(flow_change_add(change, &spec, staged_ns), 0);
+	run_for(&g, 1600);
+	assert_int_not_equal(g.gone_ns[0], 0);
+	while (flow_change_commit(change, 100, &counts))
+		rcu_quiescent_state();
+	flow_change_free(change);
+	assert_true(is_there(0));
+	assert_int_equal(flow_rule_created_ns(flow_table_find(table, &spec)), staged_ns);
+}
+
 struct pulse {
 	struct loop_timer timer;
 	uint32_t all;		/* rules at first */
@@ -211,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TIMEOUTS_TEST(ends),
+		TIMEOUTS_TEST(comes_back),
 		TIMEOUTS_TEST(many),
 	};
 
