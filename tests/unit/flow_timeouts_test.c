@@ -185,7 +185,7 @@ static void comes_back(void **state)
 	add(0, 0, 1, now_ns);
 	assert_int_equal(flow_change_begin(table, FLOW_CHANGE_REPLACE, &change), 0);
 	assert_int_equal(flow_change_add(change, &spec, staged_ns), 0);
-	run_for(&g, 2000);
+	run_for(&g, 1600);
 	assert_int_not_equal(g.gone_ns[0], 0);
 	while (flow_change_commit(change, 100, &counts))
 		rcu_quiescent_state();
