@@ -179,6 +179,15 @@ ovs_forwards() {
 }
 
 start_ovs() {
+	start_ovs_db || return 1
+	for port in "$SW0" "$SW1"; do
+		ovs_db add-port br0 "$port" -- set interface "$port" type=afxdp options:n_rxq=1
+	done
+	run_ovs_vswitchd "$ovs_vswitchd"
+	wait_for 10 ovs_forwards
+}
+
+start_ovs_db() {
 	export OVS_RUNDIR="$dir" OVS_LOGDIR="$dir" OVS_DBDIR="$dir"
 	rm -f "$dir/ovs.db" "$dir/ovs.log"
 	ovsdb-tool create "$dir/ovs.db" "$ovs_schema" || return 1
@@ -189,14 +198,13 @@ start_ovs() {
 	ovs_db init
 	ovs_db set open_vswitch . "other_config:pmd-cpu-mask=$(printf '0x%x' $((1 << worker_core)))"
 	ovs_db add-br br0 -- set bridge br0 datapath_type=netdev
-	for port in "$SW0" "$SW1"; do
-		ovs_db add-port br0 "$port" -- set interface "$port" type=afxdp options:n_rxq=1
-	done
+}
+
+run_ovs_vswitchd() {	# PROGRAM
 	$in_sw taskset -c "${ovs_cores:-$(allowed_cores | paste -sd,)}" \
-		"$ovs_vswitchd" "unix:$dir/ovs.sock" --unixctl="$dir/ovs.ctl" \
+		"$1" "unix:$dir/ovs.sock" --unixctl="$dir/ovs.ctl" \
 		--log-file="$dir/ovs.log" >/dev/null 2>&1 &
 	pid_ovs=$!
-	wait_for 10 ovs_forwards
 }
 
 # OVS takes its XDP programs off when its ports go, not when it goes.
