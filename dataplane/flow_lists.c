@@ -43,8 +43,6 @@ static struct flow_list *list_create(const struct flow_action *action, uint32_t 
 	*list = (struct flow_list){.n_users = 1, .tag = tag, .actions.n = n};
 	if (n)
 		memcpy(list->actions.action, action, n * sizeof(*action));
-	for (uint32_t i = 0; i < n; i++)
-		list->actions.n_outputs += !!flow_action_is_output(action[i].type);
 	return list;
 }
 
