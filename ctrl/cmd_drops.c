@@ -64,6 +64,7 @@ static const uint8_t kinds[DROP_REASON_COUNT] = {
 
 struct out {
 	const struct gateway *g;
+	uint64_t last_ns;	/* when the packet was dropped */
 	char *text;
 	size_t bytes;
 };
@@ -171,7 +172,7 @@ static void copy_rule(const struct flow_table *t, const struct flow_rule *rule,
 	memcpy(spec->action, actions->action, actions->n * sizeof(actions->action[0]));
 }
 
-/* As far as it is known: the rule may have gone. */
+/* As far as it is known: the rule may have gone, and a younger one may be in its place. */
 static void put_rule(const struct out *o, uint32_t id)
 {
 	const struct flow_table *t = o->g->flows->table;
@@ -180,7 +181,7 @@ static void put_rule(const struct out *o, uint32_t id)
 	struct flow_spec spec;
 	struct buffer text = {0};
 
-	if (!rule) {
+	if (!rule || flow_rule_created_ns(rule) > o->last_ns) {
 		snprintf(o->text, o->bytes, "a rule that is gone");
 		return;
 	}
@@ -263,13 +264,13 @@ static void put_detail(const struct out *o, uint8_t kind, uint64_t detail)
 	}
 }
 
-const char *drop_detail(const struct gateway *g, enum drop_reason reason, uint64_t detail,
-			char *text, size_t bytes)
+const char *drop_detail(const struct gateway *g, enum drop_reason reason,
+			const struct drop_cell *cell, char *text, size_t bytes)
 {
-	struct out out = {g, text, bytes};
+	struct out out = {g, cell->last_ns, text, bytes};
 
 	text[0] = '\0';
-	put_detail(&out, kinds[reason], detail);
+	put_detail(&out, kinds[reason], cell->detail);
 	return text;
 }
 
@@ -336,7 +337,7 @@ static void add_reasons(const struct commands *c, uint16_t port, uint64_t now_ns
 		field_int(o, "recent", recent);
 		field_real(o, "per_s", window_s > 0 ? (double)recent / window_s : 0);
 		field_int(o, "last_s", age_ns / NS_PER_S);
-		field_text(o, "detail", drop_detail(c->g, (enum drop_reason)i, cell->detail, detail,
+		field_text(o, "detail", drop_detail(c->g, (enum drop_reason)i, cell, detail,
 						    sizeof(detail)));
 		json_array_append_new(array, o);
 	}

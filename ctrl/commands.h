@@ -55,9 +55,9 @@ json_t *rules_error_object(const struct rules_error *error);
 int request_list(struct request *request, uint32_t from, uint32_t to,
 		 json_t *(*item)(const struct commands *c, uint32_t i));
 
-/* "9000 > 1450", "VLAN 300": what drop_cell.detail says for @reason; "" when it says nothing. */
-const char *drop_detail(const struct gateway *g, enum drop_reason reason, uint64_t detail,
-			char *text, size_t bytes);
+/* "9000 > 1450", "VLAN 300": what @cell's detail says for @reason; "" when it says nothing. */
+const char *drop_detail(const struct gateway *g, enum drop_reason reason,
+			const struct drop_cell *cell, char *text, size_t bytes);
 json_t *books_object(const struct gateway *g);
 /* The kernel's own counts of one port, or of all (-1). */
 json_t *kernel_object(const struct gateway *g, int port);

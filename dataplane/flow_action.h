@@ -75,7 +75,6 @@ _Static_assert(sizeof(struct flow_action) == 20, "no padding");
 /* A published list. */
 struct flow_actions {
 	uint32_t n;
-	uint32_t n_outputs;
 	struct flow_action action[];
 };
 

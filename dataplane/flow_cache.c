@@ -213,13 +213,6 @@ static const uint32_t *words_of(const struct flow_key *key)
 	return (const uint32_t *)key;
 }
 
-#define for_each_bit(i, bits) \
-	for (uint64_t i, left_ = (bits); \
-	     left_ && (i = (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
-
-/* Right for any key at generation 0. */
-static const struct flow_hit nothing = {FLOW_NONE, 0, FLOW_LIST_NORMAL, 0};
-
 /* What the cache knows: hit[i], right at generation[i]. Returns the bits of those that are not of
  * the view's generation. */
 static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
@@ -237,7 +230,7 @@ static uint64_t recall(const struct flow_cache *c, const struct flow_view *view,
 		const struct entry *e = find(c, place[i], ways[i], words_of(&key[i]));
 
 		generation[i] = e ? e->generation : 0;
-		hit[i] = e ? e->hit : nothing;
+		hit[i] = e ? e->hit : FLOW_HIT_NONE;
 		if (generation[i] != view->generation)
 			old |= 1ull << i;
 	}

@@ -34,6 +34,7 @@ struct flow_change {
 	uint32_t n_born;		/* rules that will be visible, and are not */
 	uint32_t n_leaving;		/* visible rules that will not be */
 	struct flow_change_counts counts;
+	uint64_t now_ns;		/* when its rules are made */
 	struct flow_epoch *epoch;	/* the next one; NULL: in effect */
 	struct grace grace;
 	uint32_t at;			/* next one of the list, or of all slots */
@@ -176,8 +177,10 @@ bool flow_change_keeps(const struct flow_change *change, const struct flow_rule 
 	return is_open(change) && rule->died == FLOW_KEPT;
 }
 
+/* As one that the change made it comes back: what watches over its age has lost sight of it. */
 void flow_change_hide(struct flow_change *change, struct flow_rule *rule)
 {
+	rule->created_ns = change->now_ns;
 	store_release(&rule->born, change->version);
 	change->n_born++;
 	change->t->subtables.by_number[rule->subtable]->touched = true;
@@ -226,6 +229,7 @@ int flow_change_add(struct flow_change *change, const struct flow_spec *spec, ui
 
 	if (err)
 		return err;
+	change->now_ns = now_ns;
 	flow_spot_find(t, sub, &spec->key, spec->priority, &spot);
 	live = spot.live ? flow_rule_at(t, spot.live) : NULL;
 	again = spot.staged || (live && live->died == FLOW_KEPT);

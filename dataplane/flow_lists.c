@@ -23,7 +23,7 @@ static uint32_t tag_of(const struct flow_lists *lists, const struct flow_action 
 		for (int k = 0; k < 4; k++)
 			h = hash_mix(h ^ action[i].value[k], lists->seed);
 	}
-	return (uint32_t)(h >> 32);
+	return (uint32_t)(hash_mix(h, 0) >> 32);
 }
 
 static bool is_wanted(const void *arg, uint32_t place)
@@ -43,8 +43,6 @@ static struct flow_list *list_create(const struct flow_action *action, uint32_t 
 	*list = (struct flow_list){.n_users = 1, .tag = tag, .actions.n = n};
 	if (n)
 		memcpy(list->actions.action, action, n * sizeof(*action));
-	for (uint32_t i = 0; i < n; i++)
-		list->actions.n_outputs += !!flow_action_is_output(action[i].type);
 	return list;
 }
 

@@ -11,8 +11,6 @@ struct question {
 	uint32_t tag;
 };
 
-static const struct flow_hit nothing = {FLOW_NONE, 0, FLOW_LIST_NORMAL, 0};
-
 /* -1 for no rule: below priority 0. */
 static int32_t rank_of(const struct flow_hit *hit)
 {
@@ -47,9 +45,7 @@ static uint64_t who_asks(const struct flow_index_entry *entry, const uint64_t *s
 	int32_t beyond = load_relaxed(&entry->beyond);
 	uint64_t changed = load_relaxed(&entry->changed), asking = 0;
 
-	for (uint64_t rest = *pending; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(rest);
-
+	for_each_bit(i, *pending) {
 		if (rank_of(&hit[i]) >= beyond)
 			*pending &= ~(1ull << i);
 		else if (changed > since[i])
@@ -63,15 +59,12 @@ static void ask(const struct flow_table *t, const struct flow_subtable *sub, uin
 {
 	struct question q[BURST_MAX];
 
-	for (uint64_t rest = asking; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(rest);
-
+	for_each_bit(i, asking) {
 		q[i].tag = flow_subtable_tag(sub, &key[i], t->subtables.seed);
 		q[i].leaf = flow_map_leaf(&sub->map, q[i].tag);
 		__builtin_prefetch(&q[i].leaf->bucket[q[i].tag & q[i].leaf->mask]);
 	}
-	for (uint64_t rest = asking; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(rest);
+	for_each_bit(i, asking) {
 		struct flow_wanted wanted = {&t->slots, sub, &key[i]};
 		uint32_t head;
 
@@ -89,8 +82,8 @@ static void improve(const struct flow_table *t, const struct flow_view *view,
 	uint32_t n = index ? load_acquire(&index->n) : 0;
 	uint64_t oldest = UINT64_MAX;
 
-	for (uint64_t rest = pending; rest; rest &= rest - 1)
-		oldest = min_of(oldest, since[__builtin_ctzll(rest)]);
+	for_each_bit(i, pending)
+		oldest = min_of(oldest, since[i]);
 	for (uint32_t i = 0; i < n && pending; i++) {
 		const struct flow_index_entry *entry = &index->entry[i];
 		uint64_t asking;
@@ -101,16 +94,6 @@ static void improve(const struct flow_table *t, const struct flow_view *view,
 		if (asking)
 			ask(t, entry->subtable, view->version, key, asking, hit);
 	}
-}
-
-void flow_table_lookup_burst(const struct flow_table *t, const struct flow_view *view,
-			     const struct flow_key *key, uint64_t wanted, struct flow_hit *hit)
-{
-	static const uint64_t never[BURST_MAX];
-
-	for (uint64_t rest = wanted; rest; rest &= rest - 1)
-		hit[__builtin_ctzll(rest)] = nothing;
-	improve(t, view, key, wanted, never, hit);
 }
 
 /* Whether @hit is still a rule, or still none. */
@@ -132,15 +115,13 @@ void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view
 	uint64_t changed = view->index ? load_relaxed(&view->index->changed) : 0, pending = 0;
 	uint64_t since[BURST_MAX];
 
-	for (uint64_t rest = wanted; rest; rest &= rest - 1)
-		if (hit[__builtin_ctzll(rest)].rule)
-			__builtin_prefetch(flow_rule_at(t, hit[__builtin_ctzll(rest)].rule));
-	for (uint64_t rest = wanted; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(rest);
-
+	for_each_bit(i, wanted)
+		if (hit[i].rule)
+			__builtin_prefetch(flow_rule_at(t, hit[i].rule));
+	for_each_bit(i, wanted) {
 		since[i] = generation[i];
 		if (!is_there(t, view, &hit[i])) {
-			hit[i] = nothing;
+			hit[i] = FLOW_HIT_NONE;
 			since[i] = 0;
 		}
 		if (since[i] < changed)

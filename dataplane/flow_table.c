@@ -34,8 +34,7 @@ struct flow_table *flow_table_create(uint32_t n_workers)
 	t->epoch = calloc(1, sizeof(*t->epoch));
 	if (!t->epoch)
 		goto no_epoch;
-	*t->epoch = (struct flow_epoch){.generation = 1,
-					 .version = FIRST_VERSION};
+	*t->epoch = (struct flow_epoch){.generation = 1, .version = FIRST_VERSION};
 	if (flow_subtables_init(&t->subtables, seed))
 		goto no_subtables;
 	if (flow_slots_init(&t->slots, FLOW_SLOTS_MAX, n_workers))

@@ -31,6 +31,7 @@
 
 #include "dataplane/flow_action.h"
 #include "dataplane/flow_key.h"
+#include "lib/bits.h"
 
 #define FLOW_SLOTS_MAX (1u << 25)	/* 32 M: 32 M short rules, or 16 M long ones */
 #define FLOW_MASKS_MAX 4096		/* different masks at a time */
@@ -71,7 +72,8 @@ enum flow_change_kind {
 				 * priority gives way, counters included, as in OpenFlow */
 	FLOW_CHANGE_REPLACE,	/* rules named, and no others. One that is there already with the
 				 * same match, priority, cookie, timeouts and actions stays, with
-				 * counters and age */
+				 * counters and age; when it goes before the change takes effect, it
+				 * comes back with the age of those that are added */
 	FLOW_CHANGE_REMOVE,	/* flow_change_remove names rules that go */
 };
 
@@ -186,24 +188,27 @@ struct flow_hit {
 	uint32_t actions;	/* id of its list; FLOW_LIST_NORMAL without a rule */
 	uint32_t priority;	/* 0 without a rule */
 };
-
-/* Looks key[i] up for each bit i of @wanted, all of them together: subtable after subtable, so that
- * their cache misses overlap. At most BURST_MAX keys. */
-void flow_table_lookup_burst(const struct flow_table *t, const struct flow_view *view,
-			     const struct flow_key *key, uint64_t wanted, struct flow_hit *hit);
+#define FLOW_HIT_NONE ((struct flow_hit){.rule = FLOW_NONE, .actions = FLOW_LIST_NORMAL})
 
 /* Brings hit[i], which was right for key[i] at generation[i], up to date with @view, for each bit i
  * of @wanted: a look at its rule, and at those subtables only that had rules added since and could
- * beat it. No rule was right for any key at generation 0. */
+ * beat it. FLOW_HIT_NONE was right for any key at generation 0. The keys, BURST_MAX at most, ask
+ * subtable after subtable together, so that their cache misses overlap. */
 void flow_table_refresh_burst(const struct flow_table *t, const struct flow_view *view,
 			      const uint64_t *generation, const struct flow_key *key,
 			      uint64_t wanted, struct flow_hit *hit);
 
-static inline void flow_table_refresh(const struct flow_table *t, const struct flow_view *view,
-				      uint64_t generation, const struct flow_key *key,
-				      struct flow_hit *hit)
+/* Looks keys up of which nothing is known. */
+static inline void flow_table_lookup_burst(const struct flow_table *t,
+					   const struct flow_view *view,
+					   const struct flow_key *key, uint64_t wanted,
+					   struct flow_hit *hit)
 {
-	flow_table_refresh_burst(t, view, &generation, key, 1, hit);
+	static const uint64_t never[BURST_MAX];
+
+	for_each_bit(i, wanted)
+		hit[i] = FLOW_HIT_NONE;
+	flow_table_refresh_burst(t, view, never, key, wanted, hit);
 }
 
 /* The list with this id: of a hit, or of a packet in the same burst. Never NULL. */

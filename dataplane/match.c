@@ -29,10 +29,9 @@ static void want(const struct lane *lane, struct burst *burst, struct wanted *w)
 /* The cells are on their way into the cache when the last one is known. */
 static void take(struct flow_cell *cells, struct burst *burst, const struct wanted *w)
 {
-	for (uint64_t bits = w->bits; bits; bits &= bits - 1)
-		__builtin_prefetch(&cells[w->hit[__builtin_ctzll(bits)].rule], 1);
-	for (uint64_t bits = w->bits; bits; bits &= bits - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(bits);
+	for_each_bit(i, w->bits)
+		__builtin_prefetch(&cells[w->hit[i].rule], 1);
+	for_each_bit(i, w->bits) {
 		struct packet *p = &burst->packet[i];
 		const struct flow_hit *hit = &w->hit[i];
 

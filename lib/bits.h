@@ -17,6 +17,11 @@
 #define min_of(a, b) ((a) < (b) ? (a) : (b))
 #define max_of(a, b) ((a) > (b) ? (a) : (b))
 
+/* @i is the number of each bit that is set in the 64 of @bits, lowest first. */
+#define for_each_bit(i, bits) \
+	for (uint64_t left_ = (bits), i; \
+	     left_ && (i = (uint64_t)__builtin_ctzll(left_), 1); left_ &= left_ - 1)
+
 /* A value that one thread writes and others read without order: counters, ages, states. */
 #define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)

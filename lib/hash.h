@@ -16,9 +16,11 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
+/* Twice: one multiplication is as good as its factor, and about one random seed in a thousand is a
+ * bad one, under which MAC addresses that count up crowd together. */
 static inline uint64_t hash_u64(uint64_t v, uint64_t seed)
 {
-	return hash_mix(v ^ seed, seed);
+	return hash_mix(hash_mix(v ^ seed, seed), 0);
 }
 
 #endif

@@ -130,6 +130,7 @@ static bool read_value(struct draft *d, const struct field *f, const char *end,
 {
 	struct flow_spec spec;
 	struct draft value;
+	bool is_vid;
 
 	memset(&spec, 0, offsetof(struct flow_spec, action));
 	value.scan = (struct scan){
@@ -144,12 +145,11 @@ static bool read_value(struct draft *d, const struct field *f, const char *end,
 					 "%s: a mask where a value is set, allowed: "
 					 "a whole value",
 					 f->name);
-	/* A VLAN id to set comes with 0x1000 and without. */
-	if (!(f == &fields[FIELD_VLAN_VID] ? match_number : f->read)(&value, f))
+	/* A VLAN id to set is a number: vlan_vid's comes with 0x1000 and without, and there is no
+	 * 0xffff for "no tag". */
+	is_vid = f == &fields[FIELD_VLAN_VID] || f == &fields[FIELD_DL_VLAN];
+	if (!(is_vid ? match_number : f->read)(&value, f))
 		return false;
-	if (f == &fields[FIELD_DL_VLAN] && !(spec.key.vlan_tci & FLOW_TCI_PRESENT))
-		return scan_fail(&d->scan, d->scan.at,
-				 "%s: 65535 is out of range, allowed: 0..4095", f->name);
 	*key = spec.key;
 	return true;
 }

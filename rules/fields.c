@@ -62,7 +62,8 @@ static bool read_cookie(struct draft *d, const struct field *f)
 		return false;
 	if (s->at < s->end && *s->at == '/') {
 		if (!d->selector)
-			return scan_fail(s, s->at, "cookie: a mask where rules are selected only");
+			return scan_fail(s, s->at, "cookie: a mask is for selecting rules, "
+					 "allowed: a whole value");
 		s->at++;
 		if (!read_cookie_number(s, f, &mask))
 			return false;

@@ -133,7 +133,7 @@ static uint32_t index_hash(const struct tunnel_index *index, const struct ip *re
 	uint64_t word[2];
 
 	memcpy(word, remote, sizeof(word));
-	return (uint32_t)hash_mix(word[0] ^ index->seed, word[1] + index->seed);
+	return (uint32_t)hash_mix(hash_mix(word[0] ^ index->seed, word[1] + index->seed), 0);
 }
 
 /* A reader that sees the id sees the address. */

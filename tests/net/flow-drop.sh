@@ -132,6 +132,8 @@ P
 
 sniff h2
 coproc SENDER { at h1 "$python" "$tmp/send.py" "$tmp" 2>"$tmp/send.err"; }
+# bash forgets its own the moment the program ends
+exec {cases}<&"${SENDER[0]}" {sender}>&"${SENDER[1]}"
 
 # counted DROPPED PASSED: what the two rules of the present case say.
 counted()
@@ -144,10 +146,10 @@ counted()
 # The cookie makes each case's rule one of its own, also when two matches are the same. The one
 # behind it stays, with its counters.
 n_cases=0 n_passed=0
-while read -r n match other <&"${SENDER[0]}" && [ "$n" != end ]; do
+while read -r n match other <&"$cases" && [ "$n" != end ]; do
 	id=$(printf '02:00:00:01:%02x' "$n")
 	rules "cookie=$((n + 1)),priority=7,$match actions=drop" "priority=1 actions=normal"
-	echo go >&"${SENDER[1]}"
+	echo go >&"$sender"
 	n_cases=$((n_cases + 1)) n_passed=$((n_passed + other))
 	[ "$other" = 0 ] || heard h2 "^$id:02 >"
 	eventually 5 counted 1 $n_passed || die "$match: counted $(cat "$tmp/dump")"

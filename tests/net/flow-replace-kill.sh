@@ -64,8 +64,9 @@ for verb in replace add; do
 	done
 done
 equal "counters kept from the beginning" $((5 + 9 * 3)) "$(hits icmp)"
-# a client that hangs up is noticed by and by, and the clean-up goes in steps
-comes_back() { [ $(($(resident_kib) - rss)) -lt 4096 ]; }
+# A client that hangs up is noticed by and by, and the clean-up goes in steps. What malloc keeps is
+# a fraction of what one of these uploads takes (40 MiB).
+comes_back() { [ $(($(resident_kib) - rss)) -lt 16384 ]; }
 [ -n "${SANITIZED:-}" ] || eventually 10 comes_back ||
 	die "$(($(resident_kib) - rss)) KiB have not come back"
 

@@ -58,6 +58,24 @@ culvert flow add "hard_timeout=2,arp actions=normal"
 took=$(lasts arp)
 [ "$took" -ge 15 ] || die "added again it lasted $took tenths"
 
+say "one that ends while a replace with it is on its way comes back, and ends again"
+rules "hard_timeout=$((6 * slow)),icmp actions=normal"
+sleep $((3 * slow))
+mkfifo "$tmp/fifo"
+"$build/culvert" -s "$tmp/sock" flow replace - <"$tmp/fifo" >/dev/null &
+job=$!
+exec 9>"$tmp/fifo"
+{
+	echo "hard_timeout=$((6 * slow)),icmp actions=normal"
+	# more than a client keeps for itself
+	seq -f "# %.0f" 200000
+} >&9
+expect "gone" eventually 10 gone icmp
+exec 9>&-
+wait $job || die "refused"
+equal "back" 1 "$(culvert flow count icmp)"
+expect "gone again" eventually 10 gone icmp
+
 say "many at once"
 rules "priority=3,tcp actions=normal"
 awk 'BEGIN {

@@ -465,19 +465,6 @@ static void changes_underway(void **state)
 	bed_destroy(bed);
 }
 
-static int begin(void **state)
-{
-	rcu_register_thread();
-	return 0;
-}
-
-static int end(void **state)
-{
-	rcu_barrier();
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -486,7 +473,12 @@ int main(void)
 		cmocka_unit_test(resumption),
 		cmocka_unit_test(changes_underway),
 	};
+	int failed;
 
 	random_init("act");
-	return cmocka_run_group_tests(tests, begin, end);
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rcu_barrier();
+	rcu_unregister_thread();
+	return failed;
 }

@@ -74,16 +74,21 @@ static void details(void **state)
 		{DROP_TX_FULL, 5, ""},
 		{DROP_PORT_SHUT, 1, ""},
 	};
+	struct drop_cell cell = {0};
 	char text[96];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		assert_string_equal(drop_detail(&gateway, rows[i].reason, rows[i].detail, text,
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cell.detail = rows[i].detail;
+		assert_string_equal(drop_detail(&gateway, rows[i].reason, &cell, text,
 						sizeof(text)),
 				    rows[i].text);
+	}
 	/* Whatever a worker wrote: text, and nothing worse. */
 	for (int r = 0; r < DROP_REASON_COUNT; r++) {
-		drop_detail(&gateway, (enum drop_reason)r, UINT64_MAX, text, sizeof(text));
-		drop_detail(&gateway, (enum drop_reason)r, 0, text, sizeof(text));
+		cell.detail = UINT64_MAX;
+		drop_detail(&gateway, (enum drop_reason)r, &cell, text, sizeof(text));
+		cell.detail = 0;
+		drop_detail(&gateway, (enum drop_reason)r, &cell, text, sizeof(text));
 	}
 }
 
@@ -92,15 +97,22 @@ static void a_rule(void **state)
 	static const char text[] = "priority=7,ip,in_port=srv2 actions=drop";
 	struct rules_error error;
 	struct flow_spec spec;
+	struct drop_cell cell = {.last_ns = 10};
+	const struct flow_rule *rule;
 	char detail[96];
-	uint32_t id;
 
 	assert_true(rules_parse(flows_ports(&flows), text, strlen(text), &spec, &error));
-	assert_int_equal(flow_table_add(flows.table, &spec, 1), 1);
-	id = flow_rule_id(flows.table, flow_table_find(flows.table, &spec));
-	assert_string_equal(drop_detail(&gateway, DROP_FLOW, id, detail, sizeof(detail)), text);
-	flow_table_remove(flows.table, id);
-	assert_string_equal(drop_detail(&gateway, DROP_FLOW, id, detail, sizeof(detail)),
+	assert_int_equal(flow_table_add(flows.table, &spec, 10), 1);
+	rule = flow_table_find(flows.table, &spec);
+	cell.detail = flow_rule_id(flows.table, rule);
+	assert_string_equal(drop_detail(&gateway, DROP_FLOW, &cell, detail, sizeof(detail)), text);
+	/* A rule that is younger than the drop has nothing to do with it. */
+	cell.last_ns = 9;
+	assert_string_equal(drop_detail(&gateway, DROP_FLOW, &cell, detail, sizeof(detail)),
+			    "a rule that is gone");
+	cell.last_ns = 10;
+	flow_table_remove(flows.table, (uint32_t)cell.detail);
+	assert_string_equal(drop_detail(&gateway, DROP_FLOW, &cell, detail, sizeof(detail)),
 			    "a rule that is gone");
 }
 

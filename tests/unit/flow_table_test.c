@@ -547,7 +547,7 @@ static void comes_back(void **state)
 	for (uint32_t there = 0; there < 2; there++) {
 		flow_table_view(w.t, &view);
 		assert_true(view.generation > generation);
-		flow_table_refresh(w.t, &view, generation, &key, &hit);
+		flow_table_refresh_burst(w.t, &view, &generation, &key, 1, &hit);
 		assert_int_equal(hit.rule != FLOW_NONE, there);
 		generation = view.generation;
 		while (!there && flow_change_commit(w.change, 1, &counts))

@@ -540,18 +540,6 @@ static void not_matched(void **state)
 	world_destroy(w);
 }
 
-static int register_thread(void **state)
-{
-	rcu_register_thread();
-	return 0;
-}
-
-static int unregister_thread(void **state)
-{
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -560,6 +548,11 @@ int main(void)
 		cmocka_unit_test(full_keys),	cmocka_unit_test(words_go),
 		cmocka_unit_test(not_matched),	cmocka_unit_test(same_tuple_elsewhere),
 	};
+	int failed;
 
-	return cmocka_run_group_tests(tests, register_thread, unregister_thread);
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rcu_barrier();
+	rcu_unregister_thread();
+	return failed;
 }

@@ -172,7 +172,7 @@ static const struct {
 	{"priority=-1,actions=drop", 10, "\"-1\" is not allowed"},
 	{"cookie=0x10000000000000000,actions=drop", 8, "out of range"},
 	{"cookie=99999999999999999999,actions=drop", 8, "out of range"},
-	{"cookie=1/1,actions=drop", 9, "a mask where rules are selected only"},
+	{"cookie=1/1,actions=drop", 9, "a mask is for selecting rules"},
 	{"table=1,actions=drop", 7, "there is one, allowed: 0"},
 	{"idle_timeout=70000,actions=drop", 14, "0..65535"},
 	{"dl_vlan=4096,actions=drop", 9, "0..4095, or 0xffff"},
@@ -252,6 +252,19 @@ static void test_bad(void **state)
 			fail_msg("%s: column %u: %s", bad[i].text, error.column, error.why);
 		assert_int_equal(error.line, 0);
 	}
+}
+
+/* 0xffff is for matches, and a VLAN id to set must not offer it. */
+static void test_vlan_id_to_set(void **state)
+{
+	struct flow_spec spec;
+	struct rules_error error;
+
+	assert_false(parse("actions=mod_vlan_vid:4096", &spec, &error));
+	assert_string_equal(error.why, "dl_vlan: 4096 is out of range, allowed: 0..4095");
+	assert_false(parse("dl_vlan=1,actions=set_field:0xffff->dl_vlan", &spec, &error));
+	assert_string_equal(error.why, "dl_vlan: 0xffff is out of range, allowed: 0..4095");
+	assert_int_equal(error.column, 29);
 }
 
 static void test_too_many_actions(void **state)
@@ -800,6 +813,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_vlan_id_to_set),
 		cmocka_unit_test(test_too_many_actions),
 		cmocka_unit_test(test_every_field_has_its_name),
 		cmocka_unit_test(test_random_rules_come_back),

@@ -223,25 +223,17 @@ static void hostile_by_rules(void **state)
 	hostile(true);
 }
 
-static int begin(void **state)
-{
-	rcu_register_thread();
-	return 0;
-}
-
-static int end(void **state)
-{
-	rcu_barrier();
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_frames),
 		cmocka_unit_test(hostile_by_rules),
 	};
+	int failed;
 
-	return cmocka_run_group_tests(tests, begin, end);
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rcu_barrier();
+	rcu_unregister_thread();
+	return failed;
 }
