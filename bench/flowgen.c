@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/flow_set.h"
+#include "bench/number.h"
 
 #define PRIORITIES 1000
 #define STRIDE 7919	/* prime */
@@ -26,18 +27,6 @@ static const char usage[] =
 	"Writes N rules for UDP, all different, in ovs-ofctl's syntax, or a capture file with one\n"
 	"frame for each, in another order. -m: five-tuples in 1 to 16 masks; -p: with priorities\n"
 	"from 1 to 1000 in every mask (all the same otherwise).\n";
-
-/* False: not a number from @min to @max. */
-static bool read_number(const char *text, uint32_t min, uint32_t max, uint32_t *value)
-{
-	char *end;
-	unsigned long long v = strtoull(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || v < min || v > max)
-		return false;
-	*value = (uint32_t)v;
-	return true;
-}
 
 static void print_address(const char *name, uint32_t address, uint32_t bits)
 {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bench/gen.h"
+#include "bench/number.h"
 #include "gen.skel.h"
 #include "lib/clock.h"
 
@@ -40,18 +41,6 @@ static const char usage[] =
 	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-r] DEVICE SECONDS\n"
 	"Sends IPv4/UDP frames out of DEVICE and prints how many. -m: source and destination\n"
 	"addresses, in pairs; -r: the other way round, so that a switch learns where those live.\n";
-
-/* False: not a number from @min to @max. */
-static bool read_number(const char *text, uint32_t min, uint32_t max, uint32_t *value)
-{
-	char *end;
-	unsigned long long v = strtoull(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || v < min || v > max)
-		return false;
-	*value = (uint32_t)v;
-	return true;
-}
 
 static bool read_options(int argc, char **argv, struct options *o)
 {
