@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "lib/hash.h"
 
@@ -11,8 +10,8 @@ static uint64_t seed(void)
 {
 	static uint64_t value;
 
-	if (!value && getrandom(&value, sizeof(value), GRND_NONBLOCK) != sizeof(value))
-		value = (uintptr_t)&value;
+	if (!value)
+		value = hash_seed();
 	return value;
 }
 

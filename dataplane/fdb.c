@@ -10,11 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "dataplane/packet.h"
 #include "lib/bits.h"
-#include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
 
@@ -66,15 +64,6 @@ struct mac fdb_key_mac(uint64_t key)
 	for (int i = 0; i < 6; i++)
 		mac.byte[i] = (uint8_t)(key >> (40 - 8 * i));
 	return mac;
-}
-
-static uint64_t random_seed(void)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = hash_mix(clock_ns(), (uintptr_t)&seed);
-	return seed;
 }
 
 static struct table *table_create(uint32_t n_buckets, uint64_t seed)
@@ -206,7 +195,7 @@ struct fdb *fdb_create(uint32_t capacity)
 		return NULL;
 	while (n_buckets < 1u << 31 && (uint64_t)n_buckets * SLOTS / 2 < capacity)
 		n_buckets *= 2;
-	fdb->table = table_create(n_buckets, random_seed());
+	fdb->table = table_create(n_buckets, hash_seed());
 	if (!fdb->table) {
 		free(fdb);
 		return NULL;

@@ -80,7 +80,8 @@ static uint32_t mask_place(const struct flow_subtables *all, const struct flow_k
 
 	for (uint32_t i = 0; i < FLOW_KEY_WORDS; i++)
 		h = hash_mix(h ^ flow_key_word(mask, i), all->seed);
-	for (at = (uint32_t)h % N_MASK_PLACES; all->by_mask[at]; at = (at + 1) % N_MASK_PLACES)
+	at = (uint32_t)hash_end(h) % N_MASK_PLACES;
+	for (; all->by_mask[at]; at = (at + 1) % N_MASK_PLACES)
 		if (!memcmp(&all->by_number[all->by_mask[at] - 1]->mask, mask, sizeof(*mask)))
 			break;
 	return at;

@@ -120,7 +120,7 @@ static inline uint32_t flow_subtable_tag(const struct flow_subtable *sub,
 				  flow_masked_word(sub, key, i + 1) << 32), seed);
 	if (i < sub->n_words)
 		h = hash_mix(h ^ flow_masked_word(sub, key, i), seed);
-	return (uint32_t)(hash_mix(h, 0) >> 32);
+	return (uint32_t)(hash_end(h) >> 32);
 }
 
 static inline bool flow_rule_matches(const struct flow_rule *rule, const struct flow_subtable *sub,

@@ -23,7 +23,7 @@ static uint32_t tag_of(const struct flow_lists *lists, const struct flow_action 
 		for (int k = 0; k < 4; k++)
 			h = hash_mix(h ^ action[i].value[k], lists->seed);
 	}
-	return (uint32_t)(hash_mix(h, 0) >> 32);
+	return (uint32_t)(hash_end(h) >> 32);
 }
 
 static bool is_wanted(const void *arg, uint32_t place)

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "dataplane/flow_internal.h"
-#include "lib/clock.h"
 
 #define TIDY_RULES 4096		/* slots given back by one flow_table_tidy */
 #define ADD_TIDY_RULES 2	/* ... for each rule that takes one */
@@ -15,19 +13,10 @@
 #define OLD_VERSIONS (1u << 30)
 #define FIRST_VERSION (UINT32_MAX - 20)	/* so that no wrap is the first one */
 
-static uint64_t random_seed(void)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = hash_mix(clock_ns(), (uintptr_t)&seed);
-	return seed;
-}
-
 struct flow_table *flow_table_create(uint32_t n_workers)
 {
 	struct flow_table *t = calloc(1, sizeof(*t));
-	uint64_t seed = random_seed();
+	uint64_t seed = hash_seed();
 
 	if (!t)
 		return NULL;

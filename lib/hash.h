@@ -16,11 +16,21 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* Twice: one multiplication is as good as its factor, and about one random seed in a thousand is a
- * bad one, under which MAC addresses that count up crowd together. */
+/* The last step of a hash made by hash_mix() with a seed. One multiplication is as good as its
+ * factor, and about one random seed in a thousand is a bad one, under which MAC addresses that
+ * count up crowd together. */
+static inline uint64_t hash_end(uint64_t h)
+{
+	return hash_mix(h, 0);
+}
+
 static inline uint64_t hash_u64(uint64_t v, uint64_t seed)
 {
-	return hash_mix(hash_mix(v ^ seed, seed), 0);
+	return hash_end(hash_mix(v ^ seed, seed));
 }
+
+/* A seed that nobody can guess. Never waits: at boot, when the kernel has no random numbers yet, it
+ * is made of the time and an address. */
+uint64_t hash_seed(void);
 
 #endif

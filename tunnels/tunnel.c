@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include "lib/bytes.h"
 #include "lib/checksum.h"
@@ -133,7 +132,7 @@ static uint32_t index_hash(const struct tunnel_index *index, const struct ip *re
 	uint64_t word[2];
 
 	memcpy(word, remote, sizeof(word));
-	return (uint32_t)hash_mix(hash_mix(word[0] ^ index->seed, word[1] + index->seed), 0);
+	return (uint32_t)hash_end(hash_mix(word[0] ^ index->seed, word[1] + index->seed));
 }
 
 /* A reader that sees the id sees the address. */
@@ -172,9 +171,7 @@ struct tunnels *tunnels_create(const struct tunnel_options *options)
 	if (!t)
 		return NULL;
 	t->options = *options;
-	/* At boot the pool may not be ready; waiting for it would hold up the network. */
-	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
-		t->seed = hash_mix((uintptr_t)t, (uintptr_t)&table);
+	t->seed = hash_seed();
 	t->index = index_create(INDEX_SLOTS_MIN, t->seed);
 	if (!t->index)
 		goto free_tunnels;
