@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "afxdp/internal.h"
-#include "afxdp/nl.h"
 #include "afxdp/peer.h"
 #include "afxdp/steer.h"
 #include "lib/bits.h"
+#include "lib/nl.h"
 
 /* What is peculiar about a driver. */
 static const struct driver {

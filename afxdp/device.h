@@ -14,7 +14,7 @@
 #include "afxdp/netdev.h"
 #include "afxdp/port.h"
 #include "afxdp/saved.h"
-#include "afxdp/why.h"
+#include "lib/why.h"
 
 /* A frame has one chunk of the UMEM less the headroom: MTU + Ethernet header + two tags. */
 #define MTU_LIMIT_CHUNK (4096 - 256 - 14 - 8)

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "afxdp/netdev.h"
-#include "afxdp/nl.h"
 #include "lib/bits.h"
+#include "lib/nl.h"
 
 #define NAME_BYTES 16
 #define PREFIX "cv-"

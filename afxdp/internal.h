@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-#include "afxdp/why.h"
 #include "lib/addr.h"
+#include "lib/why.h"
 
 #define INTERNAL_SUFFIX ".internal"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "afxdp/nl.h"
+#include "lib/nl.h"
 
 static int read_nsid_attr(const struct nlattr *attr, void *arg)
 {

@@ -4,6 +4,7 @@
 #include "afxdp/rx.h"
 #include "afxdp/tx.h"
 #include "afxdp/worker_own.h"
+#include "capture/tap.h"
 #include "dataplane/stages.h"
 #include "lib/rcu.h"
 #include "tunnels/vxlan.h"
@@ -14,6 +15,8 @@ static void emit(struct worker *w, struct burst *burst)
 	if (w->lane.tables->tunnels)
 		encap(&w->lane, burst);
 	tx(&w->lane, &w->tx, burst);
+	if (unlikely(w->lane.taps))
+		tap_out(&w->lane, burst);
 }
 
 static bool is_underlay(const struct lane *lane, uint16_t port)
@@ -43,16 +46,23 @@ unsigned int pipeline_run(struct worker *w, struct port_queue *q)
 
 	if (!n)
 		return 0;
+	lane->taps = rcu_dereference(lane->tables->taps);
+	if (unlikely(lane->taps))
+		tap_rx(lane, burst);
 	parse(lane, burst);
 	if (lane->tables->tunnels && is_underlay(lane, q->port))
 		decap(lane, burst);
 	classify(lane, burst);
+	if (unlikely(lane->taps))
+		tap_in(lane, burst);
 	if (lane->tables->flows) {
 		match(lane, burst);
 		while (act(lane, burst, &w->rule_copies))
 			finish(w, &w->rule_copies);
 	}
 	finish(w, burst);
+	if (unlikely(lane->taps))
+		tap_publish(lane);
 	tx_submit(&w->tx);
 	return n;
 }

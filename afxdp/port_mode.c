@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "afxdp/nl.h"
 #include "afxdp/port_own.h"
 #include "afxdp/worker.h"
 #include "dataplane/pool.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
+#include "lib/nl.h"
 
 /* A closed socket leaves its queue a little later than close returns. */
 #define BUSY_TRIES 100

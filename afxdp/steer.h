@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "afxdp/why.h"
 #include "lib/addr.h"
+#include "lib/why.h"
 
 /* What the program is to decide, and with what knowledge. */
 struct steer_options {

@@ -297,6 +297,7 @@ static int worker_init(struct worker *w)
 		lane->flow_cache = flow_cache_create();
 		error = lane->flow_cache ? 0 : -ENOMEM;
 	}
+	lane->index = w->options.index;
 	lane->tables = w->options.tables;
 	lane->pool = &w->pool;
 	lane->counters = w->counters;

@@ -106,6 +106,29 @@ struct conf_network {
 	size_t n_statics;
 };
 
+/* A port, a remote VTEP or a network. */
+struct conf_capture_source {
+	int port;		/* index into ports[], or -1 */
+	uint16_t network;	/* index into networks[], or 0 */
+	struct ip vtep;		/* when it is neither */
+};
+
+/* A capture that runs as long as the daemon. */
+struct conf_capture {
+	struct conf_where where;
+	char *name;		/* its device is cap-NAME, unless device is set */
+	struct conf_capture_source *sources;
+	size_t n_sources;
+	uint8_t dir;		/* bits 0: in, 1: out (enum capture_dir) */
+	bool drops;
+	bool inner;
+	uint32_t snaplen;
+	uint32_t sample;
+	char *filter_text;	/* or NULL */
+	struct pcap_filter *filter;	/* compiled; NULL without filter_text. The conf's */
+	char *device;		/* an existing netdev, or NULL: one is made */
+};
+
 struct conf_tunnels {
 	struct conf_where where;
 	bool present;		/* has local addresses and underlay devices */
@@ -143,6 +166,8 @@ struct conf {
 	struct conf_network *networks;	/* [0] unused */
 	size_t n_networks;	/* including [0] */
 	struct conf_tunnels tunnels;
+	struct conf_capture *captures;
+	size_t n_captures;
 	struct conf_where flows_where;
 	char *flows_file;	/* resolved relative to the file; or NULL */
 	char *socket;		/* NULL: the default of the instance */

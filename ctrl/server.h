@@ -27,7 +27,7 @@
 
 #define SERVER_CLIENTS_MAX 256
 #define SERVER_CLIENTS_ROOT 8	/* more, for root: others cannot lock the administrator out */
-#define METHOD_PARAMS_MAX 6
+#define METHOD_PARAMS_MAX 12
 #define UPLOAD_PIECE_BYTES (16 * 1024)
 
 /* An answer in chunks. Belongs to the server from request_stream on. */
@@ -38,9 +38,27 @@ struct stream {
 	int (*next)(struct stream *stream, struct buffer *out);
 	/* Frees it; also when the client went away in between. */
 	void (*end)(struct stream *stream);
-	const char *kind;	/* "json": an object a line, "text" */
+	const char *kind;	/* "json": an object a line, "text", "pcapng" */
 	uint64_t count;		/* records so far; told at the end */
+
+	/*
+	 * A live stream (next is NULL) goes on until the client closes its sending half, or both:
+	 * somebody else has the socket's sending side meanwhile, to send chunks of his own to it or
+	 * nothing.
+	 */
+	/* The answer has been sent: @fd is yours until stream_ended(). */
+	void (*take)(struct stream *stream, int fd);
+	/* The client wants no more: end soon, by stream_ended(). Called once at most. */
+	void (*finish)(struct stream *stream);
+	json_t *about;		/* more fields of the answer, or NULL; the server lets go of it */
+	json_t *totals;		/* more fields of the notification at the end, likewise */
+	/* the server's */
+	struct client *client;
 };
+
+/* A live stream has ended: sends the 0 chunk and the notification, or, with @error (-errno), that
+ * it broke off; and calls end(). */
+void stream_ended(struct stream *stream, int error);
 
 enum job_step {
 	JOB_DONE,		/* result, or code and error, are final */

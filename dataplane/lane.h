@@ -27,6 +27,7 @@ struct tunnels;			/* tunnels/tunnel.h; opaque to the data plane */
 struct flow_table;		/* flow_table.h */
 struct flow_cache;		/* flow_cache.h */
 struct flow_cell;
+struct tap_set;			/* capture/tap.h; opaque to the data plane */
 
 /* Everything that is shared between control and the workers. */
 struct tables {
@@ -36,6 +37,7 @@ struct tables {
 	struct fdb *fdb;	/* set once; it swaps its own memory */
 	struct tunnels *tunnels;	/* set once, or NULL without tunnels */
 	struct flow_table *flows;	/* set once, or NULL: no flow rules at all (tests) */
+	const struct tap_set *taps;	/* NULL: no captures */
 };
 
 /* What a worker tells control. */
@@ -59,7 +61,9 @@ struct learn_filter {
 };
 
 struct lane {
+	uint32_t index;		/* the worker's */
 	struct tables *tables;
+	const struct tap_set *taps;	/* tables->taps as it was at the beginning of the burst */
 	struct pool *pool;
 	struct counters *counters;
 	struct spsc *learn_events;	/* of struct learn_event; control pops */

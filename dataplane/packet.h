@@ -91,7 +91,13 @@ struct packet {
 	uint32_t actions;	/* set by match: its list (flow_action.h); 0: normal */
 	uint32_t vni;		/* set by act: for an output to a tunnel; 0: the network's */
 	bool as_is;		/* set by act: output by a rule, leaves with the tags that it has */
-	uint64_t detail;	/* for the reason's row in `culvert drops` */
+	uint8_t tap;		/* set by taps: 1 + its place in the burst; 0: none saw it come in */
+	uint8_t outer;		/* set by encap: bytes of the outer headers; 0: not encapsulated */
+	uint16_t tunnel;	/* set by encap, when outer is: the tunnel that it goes by */
+	union {
+		uint64_t detail;	/* with drop: for the reason's row in `culvert drops` */
+		uint64_t rx_time_ns;	/* without: by the NIC's clock; 0: it did not say */
+	};
 };
 _Static_assert(sizeof(struct packet) <= CACHE_LINE, "a packet is at most one cache line");
 

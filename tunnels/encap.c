@@ -118,6 +118,8 @@ static void describe_outer(struct packet *p, const struct tunnel *tunnel, uint8_
 
 	p->data -= tunnel->header_bytes;
 	p->len += tunnel->header_bytes;
+	p->outer = tunnel->header_bytes;
+	p->tunnel = p->egress;
 	p->egress = tunnel->egress_port;
 	p->ethertype = v4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6;
 	p->l3 = ETH_BYTES;

@@ -36,11 +36,11 @@
 #include <cmocka.h>
 
 #include "afxdp/meta.h"
-#include "afxdp/nl.h"
 #include "afxdp/port_own.h"
 #include "dataplane/pool.h"
 #include "lib/bits.h"
 #include "lib/log.h"
+#include "lib/nl.h"
 
 #define COOKIE 0x5eed1234
 #define N_PORTS 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "afxdp/nl.h"
+#include "lib/nl.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>

@@ -3,8 +3,8 @@
  * An error and its sentence in one statement: whoever makes the failing call says what and the
  * cure.
  */
-#ifndef AFXDP_WHY_H
-#define AFXDP_WHY_H
+#ifndef LIB_WHY_H
+#define LIB_WHY_H
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * Threads: control's.
  */
-#ifndef AFXDP_NL_H
-#define AFXDP_NL_H
+#ifndef LIB_NL_H
+#define LIB_NL_H
 
 #include <libmnl/libmnl.h>
 #include <stdbool.h>

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/ring.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ALIGN 8u
+
+static uint64_t round_size(uint64_t bytes)
+{
+	uint64_t n = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	while (n < bytes)
+		n *= 2;
+	return n;
+}
+
+/* The same pages at @at and behind it. */
+static int map_twice(uint8_t *at, uint64_t bytes, int fd)
+{
+	for (int i = 0; i < 2; i++)
+		if (mmap(at + i * bytes, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			 0) == MAP_FAILED)
+			return -errno;
+	return 0;
+}
+
+int ring_init(struct ring *ring, uint64_t bytes)
+{
+	int fd = memfd_create("culvert capture", MFD_CLOEXEC);
+	uint8_t *memory;
+	int r;
+
+	*ring = (struct ring){.bytes = round_size(bytes)};
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)ring->bytes) < 0) {
+		r = -errno;
+		goto out;
+	}
+	memory = mmap(NULL, 2 * ring->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		r = -errno;
+		goto out;
+	}
+	ring->memory = memory;
+	r = map_twice(memory, ring->bytes, fd);
+	if (r < 0)
+		ring_fini(ring);
+out:
+	close(fd);
+	return r;
+}
+
+void ring_fini(struct ring *ring)
+{
+	if (ring->memory)
+		munmap(ring->memory, 2 * ring->bytes);
+	*ring = (struct ring){0};
+}
+
+struct record *ring_reserve(struct ring *ring, uint16_t caplen)
+{
+	uint32_t bytes = (uint32_t)(sizeof(struct record) + caplen + ALIGN - 1) & ~(ALIGN - 1);
+	struct record *record;
+
+	if (ring->reserved + bytes > ring->tail_seen + ring->bytes) {
+		ring->tail_seen = load_acquire(&ring->tail);
+		if (ring->reserved + bytes > ring->tail_seen + ring->bytes)
+			return NULL;
+	}
+	record = (struct record *)(ring->memory + (ring->reserved & (ring->bytes - 1)));
+	ring->reserved += bytes;
+	record->bytes = bytes;
+	record->caplen = caplen;
+	return record;
+}
+
+bool ring_peek(const struct ring *ring, const struct record **first, const struct record **end)
+{
+	uint64_t head = load_acquire(&ring->head);
+	const uint8_t *at = ring->memory + (ring->tail & (ring->bytes - 1));
+
+	if (head == ring->tail)
+		return false;
+	*first = (const struct record *)at;
+	*end = (const struct record *)(at + (head - ring->tail));
+	return true;
+}
+
+void ring_release(struct ring *ring, uint64_t bytes)
+{
+	store_release(&ring->tail, ring->tail + bytes);
+}
