@@ -363,7 +363,8 @@ static void by_tshark(void **state)
 	write_file(path, &out);
 	compare_fields(path);
 	write_file(copy, &empty);
-	snprintf(command, sizeof(command), "tshark -r %s -F nsecpcap -w %s 2>/dev/null", path, copy);
+	snprintf(command, sizeof(command), "tshark -r %s -F nsecpcap -w %s 2>/dev/null", path,
+		 copy);
 	assert_int_equal(system(command), 0);
 	compare_file(copy);
 	unlink(path);
