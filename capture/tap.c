@@ -59,6 +59,7 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r = ring_reserve(&tap->ring, (uint16_t)caplen);
 	if (!r) {
 		counter_add(&tap->missed, 1);
+		tap->gap = RECORD_GAP;
 		return NULL;
 	}
 	counter_add(&tap->captured, 1);
@@ -66,7 +67,8 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r->where = s->where;
 	r->dir = s->dir;
 	r->drop = s->drop;
-	r->flags = s->flags;
+	r->flags = s->flags | tap->gap;
+	tap->gap = 0;
 	set_time(r, s);
 	memcpy(r->frame, s->frame, caplen);
 	return r;

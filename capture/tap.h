@@ -63,6 +63,7 @@ struct tap {
 	uint64_t missed;	/* the ring was full */
 	/* worker */
 	uint64_t to_skip;	/* until the next sample */
+	uint8_t gap;		/* RECORD_GAP: of the next record */
 	uint64_t open;		/* bit i: record[i] is that of the burst's packet i */
 	struct record *record[BURST_MAX];
 };
