@@ -137,6 +137,8 @@ static const char *type_name(json_type type)
 		return "a string";
 	case JSON_INTEGER:
 		return "an integer";
+	case JSON_ARRAY:
+		return "an array";
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return "true or false";
