@@ -262,6 +262,8 @@ int feed_send(struct feed *feed)
 
 		if (n >= 0)
 			feed->sent += (size_t)n;
+		else if (errno == ECONNRESET)	/* it went with something unread */
+			return -EPIPE;
 		else if (errno != EINTR)
 			return -errno;
 	}

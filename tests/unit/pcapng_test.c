@@ -15,8 +15,8 @@
 
 #include "capture/pcapng.h"
 #include "lib/bits.h"
-#include "lib/bytes.h"
 #include "lib/clock.h"
+#include "tests/unit/pcapng_reader.h"
 #include "tests/unit/random.h"
 
 #define N_INTERFACES 3
@@ -91,101 +91,73 @@ static void make_file(struct buffer *out, bool printable)
 
 /* --- the naive reader */
 
-struct reader {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-static uint32_t take_u32(struct reader *r)
+static struct reader expect_block(struct reader *r, uint32_t type)
 {
-	assert_true(r->end - r->at >= 4);
-	r->at += 4;
-	return get_u32(r->at - 4);
-}
+	uint32_t found;
+	struct reader block = take_block(r, &found);
 
-/* @n bytes and the zeros behind them. */
-static const uint8_t *take_padded(struct reader *r, uint32_t n)
-{
-	const uint8_t *at = r->at;
-
-	assert_true(r->end - at >= n);
-	for (r->at += n; n % 4; n++) {
-		assert_true(r->at < r->end);
-		assert_int_equal(*r->at++, 0);
-	}
-	return at;
-}
-
-/* The next block's inside. */
-static struct reader take_block(struct reader *r, uint32_t type)
-{
-	struct reader block = {r->at, r->end};
-	uint32_t bytes;
-
-	assert_int_equal(take_u32(&block), type);
-	bytes = take_u32(&block);
-	assert_int_equal(bytes % 4, 0);
-	assert_in_range(bytes, 12, r->end - r->at);
-	block.end = r->at + bytes - 4;
-	assert_int_equal(get_u32(block.end), bytes);
-	r->at += bytes;
+	assert_int_equal(found, type);
 	return block;
 }
 
-static void take_option(struct reader *r, uint32_t code, const void *value, uint32_t bytes)
+static void expect_option(struct reader *r, uint32_t code, const void *value, uint32_t bytes)
 {
-	uint32_t head = take_u32(r);
+	const uint8_t *found;
+	uint32_t found_code, n;
 
-	assert_int_equal(head & 0xffff, code);
-	assert_int_equal(head >> 16, bytes);
-	assert_memory_equal(take_padded(r, bytes), value, bytes);
+	assert_true(take_option(r, &found_code, &found, &n));
+	assert_int_equal(found_code, code);
+	assert_int_equal(n, bytes);
+	assert_memory_equal(found, value, bytes);
 }
 
-static void take_text(struct reader *r, uint32_t code, const char *text)
+static void expect_text(struct reader *r, uint32_t code, const char *text)
 {
 	if (text)
-		take_option(r, code, text, (uint32_t)strlen(text));
+		expect_option(r, code, text, (uint32_t)strlen(text));
 }
 
-static void take_end(struct reader *r)
+static void expect_end(struct reader *r)
 {
-	take_option(r, 0, "", 0);
-	assert_ptr_equal(r->at, r->end);
+	const uint8_t *value;
+	uint32_t code, bytes;
+
+	assert_false(take_option(r, &code, &value, &bytes));
 }
 
 static void read_section(struct reader *r)
 {
-	struct reader block = take_block(r, 0x0a0d0d0a);
+	struct reader block = expect_block(r, 0x0a0d0d0a);
 
 	assert_int_equal(take_u32(&block), 0x1a2b3c4d);
 	assert_int_equal(take_u32(&block), 1);
 	assert_int_equal(take_u32(&block), UINT32_MAX);
 	assert_int_equal(take_u32(&block), UINT32_MAX);
-	take_text(&block, 3, "Linux 6.1");
-	take_text(&block, 4, "culvert test");
-	take_end(&block);
+	expect_text(&block, 3, "Linux 6.1");
+	expect_text(&block, 4, "culvert test");
+	expect_end(&block);
 }
 
 static void read_interface(struct reader *r, uint32_t i)
 {
-	struct reader block = take_block(r, 1);
+	struct reader block = expect_block(r, 1);
 	char text[100] = "";
 
 	assert_int_equal(take_u32(&block), 1);
 	assert_int_equal(take_u32(&block), FRAME_MAX);
-	take_text(&block, 2, name[i]);
-	take_text(&block, 3, description[i]);
-	take_option(&block, 9, "\x09", 1);
+	expect_text(&block, 2, name[i]);
+	expect_text(&block, 3, description[i]);
+	expect_option(&block, 9, "\x09", 1);
 	if (filter[i]) {
 		strcpy(text + 1, filter[i]);
-		take_option(&block, 11, text, 1 + (uint32_t)strlen(filter[i]));
+		expect_option(&block, 11, text, 1 + (uint32_t)strlen(filter[i]));
 	}
-	take_end(&block);
+	expect_end(&block);
 }
 
 static void read_packet(struct reader *r, const struct pcapng_packet *p)
 {
-	struct reader block = take_block(r, 6);
+	struct reader block = expect_block(r, 6);
 	uint32_t flags = p->inbound ? 1 : 2;
 
 	assert_int_equal(take_u32(&block), p->interface);
@@ -194,24 +166,24 @@ static void read_packet(struct reader *r, const struct pcapng_packet *p)
 	assert_int_equal(take_u32(&block), p->caplen);
 	assert_int_equal(take_u32(&block), p->len);
 	assert_memory_equal(take_padded(&block, p->caplen), p->frame, p->caplen);
-	take_text(&block, 1, p->comment);
-	take_option(&block, 2, &flags, sizeof(flags));
+	expect_text(&block, 1, p->comment);
+	expect_option(&block, 2, &flags, sizeof(flags));
 	if (p->missed)
-		take_option(&block, 4, &p->missed, sizeof(p->missed));
-	take_end(&block);
+		expect_option(&block, 4, &p->missed, sizeof(p->missed));
+	expect_end(&block);
 }
 
 static void read_statistics(struct reader *r, uint32_t i)
 {
-	struct reader block = take_block(r, 5);
+	struct reader block = expect_block(r, 5);
 	uint64_t time_ns = i * NS_PER_S, received = 1000 + i, missed = i;
 
 	assert_int_equal(take_u32(&block), i);
 	assert_int_equal(take_u32(&block), time_ns >> 32);
 	assert_int_equal(take_u32(&block), (uint32_t)time_ns);
-	take_option(&block, 4, &received, sizeof(received));
-	take_option(&block, 5, &missed, sizeof(missed));
-	take_end(&block);
+	expect_option(&block, 4, &received, sizeof(received));
+	expect_option(&block, 5, &missed, sizeof(missed));
+	expect_end(&block);
 }
 
 static void by_hand(void **state)
@@ -246,14 +218,14 @@ static void long_texts(void **state)
 	memset(text, 'x', sizeof(text) - 1);
 	pcapng_interface(&out, &interface);
 	r = (struct reader){(uint8_t *)out.data, (uint8_t *)out.data + out.n};
-	block = take_block(&r, 1);
+	block = expect_block(&r, 1);
 	block.at += 8;
-	take_option(&block, 2, text, 65532);
-	take_option(&block, 3, text, 65532);
-	take_option(&block, 9, "\x09", 1);
+	expect_option(&block, 2, text, 65532);
+	expect_option(&block, 3, text, 65532);
+	expect_option(&block, 9, "\x09", 1);
 	assert_int_equal(take_u32(&block), 11 | 65532u << 16);
 	assert_int_equal(*take_padded(&block, 65532), 0);
-	take_end(&block);
+	expect_end(&block);
 	assert_ptr_equal(r.at, r.end);
 	buffer_fini(&out);
 }
