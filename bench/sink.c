@@ -14,9 +14,9 @@
 #include "sink.skel.h"
 
 static const char usage[] =
-	"usage: sink DEVICE WARM_SECONDS SECONDS\n"
+	"usage: sink DEVICE [WARM_SECONDS SECONDS]\n"
 	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
-	"WARM_SECONDS.\n";
+	"WARM_SECONDS; or \"ready\" and, at the end of standard input, how many there were.\n";
 
 /* The sum over all CPUs. */
 static uint64_t count_frames(int map, int n_cpus)
@@ -47,6 +47,15 @@ static void measure(int map, double warm_s, double seconds)
 	printf("%.0f\n", (double)(end - begin) * 1e9 / (double)(clock_ns() - begin_ns));
 }
 
+static void count_all(int map)
+{
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	printf("%llu\n", (unsigned long long)count_frames(map, libbpf_num_possible_cpus()));
+}
+
 int main(int argc, char **argv)
 {
 	double warm_s = argc == 4 ? atof(argv[2]) : -1, seconds = argc == 4 ? atof(argv[3]) : 0;
@@ -54,7 +63,7 @@ int main(int argc, char **argv)
 	struct sink *skeleton;
 	unsigned int ifindex;
 
-	if (warm_s < 0 || seconds <= 0) {
+	if (argc != 2 && (warm_s < 0 || seconds <= 0)) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -74,7 +83,10 @@ int main(int argc, char **argv)
 		sink__destroy(skeleton);
 		return 1;
 	}
-	measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
+	if (argc == 2)
+		count_all(bpf_map__fd(skeleton->maps.frames));
+	else
+		measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
 	bpf_link__destroy(link);
 	sink__destroy(skeleton);
 	return 0;

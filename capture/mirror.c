@@ -15,7 +15,7 @@
 #define ETHERTYPE_VLAN 0x8100
 /* Frames in one system call: fewer cost more per frame. */
 #define BATCH 256
-/* How long a device that sends for real may let us wait for room. */
+/* How long a device that sends in earnest may let us wait for room. */
 #define ROOM_US 10000
 
 struct mirror {
@@ -30,13 +30,15 @@ static int open_socket(int ifindex)
 {
 	const struct sockaddr_ll device = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
 	const struct timeval room = {.tv_usec = ROOM_US};
+	const uint32_t mark = MIRROR_MARK;
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	int r;
 
 	if (fd < 0)
 		return -errno;
 	if (bind(fd, (const struct sockaddr *)&device, sizeof(device)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &room, sizeof(room))) {
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &room, sizeof(room)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark))) {
 		r = -errno;
 		close(fd);
 		return r;
@@ -153,4 +155,15 @@ int mirror_send(struct mirror *mirror, const struct record *first, const struct 
 			r = send_batch(mirror, n, counts);
 	}
 	return r;
+}
+
+int mirror_check(const struct mirror *mirror)
+{
+	struct sockaddr_ll device = {0};
+	socklen_t bytes = sizeof(device);
+
+	/* The kernel unbinds the socket of a device that goes. */
+	if (getsockname(mirror->fd, (struct sockaddr *)&device, &bytes))
+		return -errno;
+	return device.sll_ifindex > 0 ? 0 : -ENXIO;
 }

@@ -34,6 +34,7 @@ static json_t *workers_array(const struct commands *c)
 		field_int(o, "index", i);
 		json_object_set_new(o, "core", json_integer(r.stats.core));
 		field_real(o, "busy_percent", r.busy_percent);
+		field_int(o, "busy_ns", worker_busy_ns(c->g->worker[i]));
 		field_int(o, "longest_loop_us", r.longest_loop_ns / NS_PER_US);
 		field_int(o, "frames_free", r.stats.frames_free);
 		field_int(o, "frames", r.stats.n_frames);

@@ -245,6 +245,25 @@ host()
 	addresses "$name" e0 "$@"
 }
 
+# cabled NAME ADDRESS/LENGTH...: the same over a cable that is none of this kernel's: both ends are
+# virtio NICs, which only a guest has (tests/vm/run; the test says "# vm: nics PROPERTIES").
+cabled()
+{
+	local name=$1 ours theirs
+	shift
+	[ -n "${CULVERT_TEST_NICS:-}" ] || skip "needs virtio NICs: tests/vm/run --all $test_name"
+	read -r ours theirs <<<"$CULVERT_TEST_NICS"
+	namespace "$name"
+	ip link set dev "$(nic "$ours")" netns "${prefix}sw" name "$name"
+	ip link set dev "$(nic "$theirs")" netns "$prefix$name" name e0
+	ip -n "${prefix}sw" link set "$name" up
+	ip -n "$prefix$name" link set e0 up
+	addresses "$name" e0 "$@"
+}
+
+# nic MAC: the device of that address. NICs come back from a namespace that ends, under any name.
+nic() { ip -o link show | awk -v mac="$1" '$0 ~ mac {sub("[:@]", "", $2); print $2; exit}'; }
+
 # vlan_host NS VID: from now on e0 of NS is a VLAN netdev's lower device: what leaves gets the tag
 # in the metadata (as a VLAN netdev does it), what comes in must carry it. In-frame tags: see
 # frames.py.
