@@ -19,7 +19,7 @@
 /* What the device gets of one ring before the worker may have its room again. */
 #define PIECE_BYTES (RING_BYTES / 16)
 /* Naps while frames come; when none did, the next one is twice as long, and behind the longest one
- * it sleeps until a worker calls. That may have overlooked the sleeper: not for ever. */
+ * it sleeps until a worker calls. That one may have overlooked the sleeper: not for ever. */
 #define NAP_MIN_NS NS_PER_MS
 #define NAP_MAX_NS (4 * NS_PER_MS)
 #define SLEEP_NS (100 * NS_PER_MS)
@@ -111,7 +111,7 @@ static int send_to_client(struct capture *c)
 	return r;
 }
 
-/* Until a worker has something: it calls. */
+/* Until a worker has something: it calls, unless both looked at the same moment. */
 static int sleep_long(struct capture *c)
 {
 	const struct record *first, *end;
@@ -120,7 +120,6 @@ static int sleep_long(struct capture *c)
 
 	for (uint32_t i = 0; i < c->options.n_workers; i++)
 		store_relaxed(&c->taps[i].asleep, 1u);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < c->options.n_workers && !any; i++)
 		any = ring_peek(&c->taps[i].ring, &first, &end);
 	r = any ? 0 : nap(c, SLEEP_NS);
