@@ -187,7 +187,8 @@ int pcap_filter_compile(const char *expression, struct pcap_filter **filter, cha
 		r = pcap_filter_take((const struct pcap_insn *)program.bf_insns, program.bf_len,
 				     filter);
 		if (r == -EINVAL)
-			say("the expression is too long, or has a loop (protochain)", why, why_bytes);
+			say("the expression is too long, or has a loop (protochain)", why,
+			    why_bytes);
 		pcap_freecode(&program);
 	}
 	pcap_close(handle);
