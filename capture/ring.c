@@ -2,6 +2,7 @@
 #include "capture/ring.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,40 +17,35 @@ static uint64_t round_size(uint64_t bytes)
 	return n;
 }
 
-/* The same pages at @at and behind it. */
+/* The same pages at @at and behind it. They are taken here and now: a worker is not to wait for
+ * them, nor to die when there are none. */
 static int map_twice(uint8_t *at, uint64_t bytes, int fd)
 {
+	if (fallocate(fd, 0, 0, (off_t)bytes) < 0)
+		return -errno;
 	for (int i = 0; i < 2; i++)
-		if (mmap(at + i * bytes, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-			 0) == MAP_FAILED)
+		if (mmap(at + i * bytes, bytes, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED)
 			return -errno;
 	return 0;
 }
 
 int ring_init(struct ring *ring, uint64_t bytes)
 {
-	int fd = memfd_create("culvert capture", MFD_CLOEXEC);
 	uint8_t *memory;
-	int r;
+	int r, fd;
 
 	*ring = (struct ring){.bytes = round_size(bytes)};
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)ring->bytes) < 0) {
-		r = -errno;
-		goto out;
-	}
 	memory = mmap(NULL, 2 * ring->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED) {
-		r = -errno;
-		goto out;
-	}
+	if (memory == MAP_FAILED)
+		return -errno;
 	ring->memory = memory;
-	r = map_twice(memory, ring->bytes, fd);
+	fd = memfd_create("culvert capture", MFD_CLOEXEC);
+	r = fd < 0 ? -errno : map_twice(memory, ring->bytes, fd);
+	if (fd >= 0)
+		close(fd);
 	if (r < 0)
 		ring_fini(ring);
-out:
-	close(fd);
 	return r;
 }
 

@@ -59,6 +59,7 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r = ring_reserve(&tap->ring, (uint16_t)caplen);
 	if (!r) {
 		counter_add(&tap->missed, 1);
+		tap->gap = RECORD_GAP;
 		return NULL;
 	}
 	counter_add(&tap->captured, 1);
@@ -66,7 +67,8 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r->where = s->where;
 	r->dir = s->dir;
 	r->drop = s->drop;
-	r->flags = s->flags;
+	r->flags = s->flags | tap->gap;
+	tap->gap = 0;
 	set_time(r, s);
 	memcpy(r->frame, s->frame, caplen);
 	return r;
@@ -84,7 +86,8 @@ static void take_all(const struct lane *lane, uint32_t captures, struct sight *s
 }
 
 /* Likewise; the records are open until the end of the burst, in which the packet is number @i. */
-static void take_open(const struct lane *lane, uint32_t captures, struct sight *s, uint32_t i)
+static void take_open(const struct lane *lane, uint32_t captures, struct sight *s,
+		      enum tap_depth depth, uint32_t i)
 {
 	for (; captures; captures &= captures - 1) {
 		struct tap *tap = tap_of(lane, captures);
@@ -92,8 +95,8 @@ static void take_open(const struct lane *lane, uint32_t captures, struct sight *
 
 		if (!r)
 			continue;
-		tap->record[i] = r;
-		tap->open |= 1ull << i;
+		tap->record[depth][i] = r;
+		tap->open[depth] |= 1ull << i;
 	}
 }
 
@@ -114,21 +117,32 @@ static void look_at(struct sight *s, const struct packet *p, uint32_t offset, ui
 	s->where = where;
 }
 
+/* A tag that is not in the frame is put there for as long as captures look at it. False: there is
+ * none to take out again. */
+static bool show_tag(const struct lane *lane, struct packet *p)
+{
+	if (likely(p->tag != TAG_STRIPPED) || p->len < ETHERTYPE_AT ||
+	    pool_headroom(lane->pool, p->data) < VLAN_BYTES)
+		return false;
+	vlan_push(p, TPID_C, p->tci);
+	return true;
+}
+
 /* --- where frames come in */
 
 static void take_in(const struct lane *lane, uint32_t captures, struct sight *s, struct packet *p,
-		    uint32_t i, uint16_t where)
+		    enum tap_depth depth, uint32_t i, uint16_t where)
 {
-	/* The tag that is not in the frame is put there for as long as they look. */
-	bool tagged = p->tag == TAG_STRIPPED && p->len >= ETHERTYPE_AT;
+	bool shown;
 
-	if (tagged)
-		vlan_push(p, TPID_C, p->tci);
+	if (!captures)
+		return;
+	shown = show_tag(lane, p);
 	p->tap = (uint8_t)(i + 1);
 	s->nic_time_ns = p->drop ? 0 : p->rx_time_ns;
 	look_at(s, p, 0, where);
-	take_open(lane, captures, s, i);
-	if (tagged)
+	take_open(lane, captures, s, depth, i);
+	if (shown)
 		vlan_pop(p);
 }
 
@@ -141,104 +155,150 @@ void tap_rx(struct lane *lane, struct burst *burst)
 	if (!captures)
 		return;
 	for (uint32_t i = 0; i < burst->n; i++)
-		take_in(lane, captures, &s, &burst->packet[i], i, port);
+		take_in(lane, captures, &s, &burst->packet[i], TAP_OUTSIDE, i, port);
 }
 
-/* Frames from a port's own captures were taken by tap_rx already; what it has not seen is the
- * inside of an underlay port's. */
-static void take_late(const struct lane *lane, struct sight *s, struct packet *p, uint32_t i)
+/* A frame that came in by a tunnel. An underlay port's captures have seen its outside; those with
+ * `inner` want this as theirs, the others only when they are of the tunnel or network, too. */
+static void take_inside(const struct lane *lane, struct sight *s, struct packet *p, uint32_t i)
 {
-	const struct tap_set *set = lane->taps;
-	uint32_t of_port = set->in.egress[p->rx_port];
-	uint32_t captures = of_network(&set->in, p->network);
+	const struct tap_masks *in = &lane->taps->in;
+	uint32_t of_port = in->egress[p->rx_port] & lane->taps->inner;
+	uint32_t others = of_egress(in, p->ingress) | of_network(in, p->network);
 
-	s->flags = 0;
-	if (p->ingress == p->rx_port) {
-		captures &= ~of_port;
-	} else {
-		captures |= of_egress(&set->in, p->ingress);
-		of_port &= set->inner;
-		captures &= ~of_port;
-	}
-	if (captures)
-		take_in(lane, captures, s, p, i, p->ingress);
-	if (p->ingress == p->rx_port || !of_port)
-		return;
 	s->flags = RECORD_INNER;
-	take_in(lane, of_port, s, p, i, p->rx_port);
+	take_in(lane, of_port, s, p, TAP_INSIDE, i, p->rx_port);
+	s->flags = 0;
+	take_in(lane, others & ~of_port, s, p, TAP_INSIDE, i, p->ingress);
 }
 
 void tap_in(struct lane *lane, struct burst *burst)
 {
+	const struct tap_masks *in = &lane->taps->in;
 	struct sight s = {.dir = CAPTURE_IN};
 
 	if (!lane->taps->late)
 		return;
-	for (uint32_t i = 0; i < burst->n; i++)
-		if (!burst->packet[i].drop)
-			take_late(lane, &s, &burst->packet[i], i);
+	for (uint32_t i = 0; i < burst->n; i++) {
+		struct packet *p = &burst->packet[i];
+
+		if (p->drop)
+			continue;
+		if (p->ingress != p->rx_port)
+			take_inside(lane, &s, p, i);
+		else	/* what tap_rx has not seen */
+			take_in(lane, of_network(in, p->network) & ~in->egress[p->rx_port], &s, p,
+				TAP_OUTSIDE, i, p->rx_port);
+	}
 }
 
 /* --- where they leave */
+
+/* Inside is what an outer header was put in front of; else there is no difference. */
+static void look_inside(struct sight *s, const struct packet *p)
+{
+	look_at(s, p, p->outer, p->outer ? p->tunnel : p->egress);
+}
+
+/* The captures, among @masks, of what @p was on its way to before it was encapsulated. */
+static uint32_t of_inside(const struct tap_masks *masks, const struct packet *p)
+{
+	return of_network(masks, p->network) | (p->outer ? of_egress(masks, p->tunnel) : 0);
+}
 
 static void take_sent(const struct lane *lane, struct sight *s, const struct packet *p)
 {
 	const struct tap_set *set = lane->taps;
 	uint32_t of_port = of_egress(&set->out, p->egress);
-	uint32_t captures = of_network(&set->out, p->network);
+	uint32_t others = of_inside(&set->out, p);
 
 	s->dir = CAPTURE_OUT;
 	s->drop = DROP_NONE;
 	s->flags = 0;
 	look_at(s, p, 0, p->egress);
 	take_all(lane, of_port, s);
-	if (!p->outer) {
-		take_all(lane, captures & ~of_port, s);
+	if (p->outer)
+		of_port &= set->inner;
+	look_inside(s, p);
+	take_all(lane, others & ~of_port, s);
+	if (!p->outer || !of_port)
 		return;
-	}
-	of_port &= set->inner;
-	captures |= of_egress(&set->out, p->tunnel);
-	look_at(s, p, p->outer, p->tunnel);
-	take_all(lane, captures & ~of_port, s);
-	look_at(s, p, p->outer, p->egress);
+	s->where = p->egress;
 	s->flags = RECORD_INNER;
 	take_all(lane, of_port, s);
 }
 
 /* --- where they die */
 
-/* The frame that came in, as it was recorded, gets its end; a copy's death counts as well. */
-static void tell_fate(const struct lane *lane, const struct packet *p)
+static void amend(struct tap *tap, enum tap_depth depth, uint32_t i, uint8_t drop)
 {
-	uint32_t captures = lane->taps->used;
-	uint64_t bit = 1ull << (p->tap - 1);
+	if (tap->open[depth] >> i & 1 && !tap->record[depth][i]->drop)
+		tap->record[depth][i]->drop = drop;
+}
 
-	for (; captures; captures &= captures - 1) {
+/* The frame that came in, as it was recorded, gets its end; a copy's death counts as well. */
+static void tell_fate(const struct lane *lane, const struct packet *p, uint8_t drop)
+{
+	for (uint32_t captures = lane->taps->in.any; captures; captures &= captures - 1) {
 		struct tap *tap = tap_of(lane, captures);
 
-		if (tap->open & bit && !tap->record[p->tap - 1]->drop)
-			tap->record[p->tap - 1]->drop = p->drop;
+		amend(tap, TAP_OUTSIDE, p->tap - 1u, drop);
+		amend(tap, TAP_INSIDE, p->tap - 1u, drop);
 	}
 }
 
-static void take_dropped(const struct lane *lane, struct sight *s, const struct packet *p)
+/* By where it came from. Returns the captures that have seen it. */
+static uint32_t take_dropped_in(const struct lane *lane, struct sight *s, const struct packet *p)
+{
+	const struct tap_masks *in = &lane->taps->drop_in;
+	uint32_t captures = of_egress(in, p->ingress) | of_network(in, p->network);
+	uint32_t of_port = in->egress[p->rx_port] & ~captures;
+
+	s->dir = CAPTURE_IN;
+	s->flags = 0;
+	look_at(s, p, p->outer, p->ingress);
+	take_all(lane, captures, s);
+	/* Came in by a tunnel, or it were among those. */
+	s->flags = RECORD_INNER;
+	s->where = p->rx_port;
+	take_all(lane, of_port, s);
+	return captures | of_port;
+}
+
+static void take_dropped_out(const struct lane *lane, struct sight *s, const struct packet *p,
+			     uint32_t seen)
+{
+	const struct tap_masks *out = &lane->taps->drop_out;
+	uint32_t of_port = of_egress(out, p->egress) & ~seen;
+
+	if (p->egress >= EGRESS_MAX)
+		return;
+	s->dir = CAPTURE_OUT;
+	s->flags = 0;
+	look_at(s, p, 0, p->egress);
+	take_all(lane, of_port, s);
+	look_inside(s, p);
+	take_all(lane, of_inside(out, p) & ~seen & ~of_port, s);
+}
+
+/* @p died, or copies of it that found no frame (DROP_NO_FRAME): where to nobody knows any more. */
+static void take_dropped(const struct lane *lane, struct sight *s, struct packet *p, uint8_t drop)
 {
 	const struct tap_set *set = lane->taps;
-	uint32_t in = of_egress(&set->drop_in, p->rx_port) | of_egress(&set->drop_in, p->ingress) |
-		      of_network(&set->drop_in, p->network);
-	uint32_t out = of_egress(&set->drop_out, p->egress) |
-		       of_network(&set->drop_out, p->network);
+	uint32_t seen;
+	bool shown;
 
-	if (p->outer)
-		out |= of_egress(&set->drop_out, p->tunnel);
-	s->drop = p->drop;
-	s->flags = 0;
-	s->dir = CAPTURE_IN;
-	look_at(s, p, 0, p->ingress);
-	take_all(lane, in, s);
-	s->dir = CAPTURE_OUT;
-	look_at(s, p, 0, p->egress);
-	take_all(lane, out & ~in, s);
+	if (p->tap)
+		tell_fate(lane, p, drop);
+	if (!(set->drop_in.any | set->drop_out.any))
+		return;
+	shown = show_tag(lane, p);
+	s->drop = drop;
+	seen = take_dropped_in(lane, s, p);
+	if (drop != DROP_NO_FRAME)
+		take_dropped_out(lane, s, p, seen);
+	if (shown)
+		vlan_pop(p);
 }
 
 void tap_out(struct lane *lane, struct burst *burst)
@@ -247,17 +307,14 @@ void tap_out(struct lane *lane, struct burst *burst)
 	struct sight s = {0};
 
 	for (uint32_t i = 0; i < burst->n; i++) {
-		const struct packet *p = &burst->packet[i];
+		struct packet *p = &burst->packet[i];
 
-		if (!p->drop) {
-			if (set->out.any)
-				take_sent(lane, &s, p);
-			continue;
-		}
-		if (p->tap)
-			tell_fate(lane, p);
-		if (set->drop_in.any | set->drop_out.any)
-			take_dropped(lane, &s, p);
+		if (unlikely(p->no_frame))
+			take_dropped(lane, &s, p, DROP_NO_FRAME);
+		if (p->drop)
+			take_dropped(lane, &s, p, p->drop);
+		else if (set->out.any)
+			take_sent(lane, &s, p);
 	}
 }
 
@@ -267,7 +324,7 @@ void tap_publish(struct lane *lane)
 		struct tap *tap = tap_of(lane, captures);
 
 		ring_publish(&tap->ring);
-		tap->open = 0;
+		tap->open[TAP_OUTSIDE] = tap->open[TAP_INSIDE] = 0;
 	}
 }
 
@@ -301,7 +358,8 @@ static bool add_capture(struct tap_set *set, const struct tap_options *o, uint32
 			ok = add_source(o->drops ? &set->drop_in : &set->in, &o->source[i], bit);
 		if (ok && o->dir & CAPTURE_OUT)
 			ok = add_source(o->drops ? &set->drop_out : &set->out, &o->source[i], bit);
-		if (o->inner || o->source[i].egress >= EGRESS_TUNNEL0)
+		if (o->dir & CAPTURE_IN && !o->drops &&
+		    (o->inner || o->source[i].egress >= EGRESS_TUNNEL0))
 			set->late |= bit;
 	}
 	return ok;

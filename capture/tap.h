@@ -45,12 +45,21 @@ struct tap_options {
 	struct capture_source source[CAPTURE_SOURCES_MAX];
 	uint32_t n_sources;
 	uint8_t dir;		/* enum capture_dir */
-	bool drops;		/* only what culvert drops: of dir CAPTURE_IN packets that came in
-				 * there, of CAPTURE_OUT those that were to leave there */
+	bool drops;		/* only what culvert drops, as it was then: of dir CAPTURE_IN
+				 * packets that came in there, of CAPTURE_OUT those that were to
+				 * leave there. no-frame: once a packet, however many copies, and
+				 * only where it came in */
 	bool inner;		/* underlay ports: what was inside, too */
 	uint16_t snaplen;	/* bytes of a frame at most */
 	uint32_t sample;	/* of those that the filter lets pass one in this many; 1: all */
 	const struct pcap_filter *filter;	/* NULL: all. The capture's */
+};
+
+/* A packet of a tunnel may be seen twice where it comes in. */
+enum tap_depth {
+	TAP_OUTSIDE,	/* as the port received it */
+	TAP_INSIDE,	/* without the outer headers */
+	TAP_DEPTHS,
 };
 
 /* One worker's part of one capture. Made and freed by capture.c. */
@@ -63,8 +72,9 @@ struct tap {
 	uint64_t missed;	/* the ring was full */
 	/* worker */
 	uint64_t to_skip;	/* until the next sample */
-	uint64_t open;		/* bit i: record[i] is that of the burst's packet i */
-	struct record *record[BURST_MAX];
+	uint8_t gap;		/* RECORD_GAP: of the next record */
+	uint64_t open[TAP_DEPTHS];	/* bit i: record[][i] is one of the burst's packet i */
+	struct record *record[TAP_DEPTHS][BURST_MAX];
 };
 
 /* By what a frame is of, the captures that want it: bit c stands for capture c. */

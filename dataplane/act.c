@@ -67,7 +67,7 @@ static void output(struct packet *p, const struct flow_action *a)
 }
 
 /* False: no room in @copies. */
-static bool output_copy(struct lane *lane, const struct packet *p, const struct flow_action *a,
+static bool output_copy(struct lane *lane, struct packet *p, const struct flow_action *a,
 			struct burst *copies)
 {
 	struct packet *copy;

@@ -7,7 +7,7 @@
 
 /* The copy begins where a received packet does, or where the original does when that is further in
  * front and so may be longer. */
-struct packet *copy_packet(struct lane *lane, const struct packet *p, struct burst *copies)
+struct packet *copy_packet(struct lane *lane, struct packet *p, struct burst *copies)
 {
 	struct packet *copy = &copies->packet[copies->n];
 	struct pool *pool = lane->pool;
@@ -15,8 +15,10 @@ struct packet *copy_packet(struct lane *lane, const struct packet *p, struct bur
 
 	*copy = *p;
 	copy->flags |= PKT_COPY;
+	copy->no_frame = false;
 	counter_add(&lane->counters->port[p->rx_port].copied, 1);
 	if (frame == FRAME_NONE) {
+		p->no_frame = true;
 		drop_packet(copy, DROP_NO_FRAME, copy->network);
 		count_drop(lane, copy);
 		return NULL;

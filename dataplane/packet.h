@@ -92,6 +92,7 @@ struct packet {
 	uint32_t vni;		/* set by act: for an output to a tunnel; 0: the network's */
 	bool as_is;		/* set by act: output by a rule, leaves with the tags that it has */
 	uint8_t tap;		/* set by taps: 1 + its place in the burst; 0: none saw it */
+	bool no_frame;		/* set by copy_packet: a copy of it found none */
 	uint8_t outer;		/* set by encap: bytes of the outer headers; 0: not encapsulated */
 	uint16_t tunnel;	/* set by encap, when outer is: the tunnel that it goes by */
 	union {

@@ -23,7 +23,7 @@ static bool is_target(const struct tables *tables, const struct packet *p, uint1
 }
 
 /* False: no room in @copies. */
-static bool copy_to(struct lane *lane, const struct packet *p, uint16_t target,
+static bool copy_to(struct lane *lane, struct packet *p, uint16_t target,
 		    struct burst *copies)
 {
 	struct packet *copy;
