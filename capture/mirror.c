@@ -156,14 +156,3 @@ int mirror_send(struct mirror *mirror, const struct record *first, const struct 
 	}
 	return r;
 }
-
-int mirror_check(const struct mirror *mirror)
-{
-	struct sockaddr_ll device = {0};
-	socklen_t bytes = sizeof(device);
-
-	/* The kernel unbinds the socket of a device that goes. */
-	if (getsockname(mirror->fd, (struct sockaddr *)&device, &bytes))
-		return -errno;
-	return device.sll_ifindex > 0 ? 0 : -ENXIO;
-}

@@ -36,7 +36,4 @@ void mirror_close(struct mirror *mirror);
 int mirror_send(struct mirror *mirror, const struct record *first, const struct record *end,
 		struct mirror_counts *counts);
 
-/* For when there is nothing to send: 0, or -ENXIO when the device is gone. */
-int mirror_check(const struct mirror *mirror);
-
 #endif
