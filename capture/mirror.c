@@ -126,10 +126,10 @@ static int send_batch(struct mirror *m, uint32_t n, struct mirror_counts *counts
 		switch (errno) {
 		case EINTR:
 			break;
-		case ENXIO:
+		case ENXIO: /* the kernel has unbound the socket */
 		case ENODEV:
 			counts->refused += n - done;
-			return -errno;
+			return -ENODEV;
 		case EAGAIN: /* waiting did not help */
 		case ENETDOWN:
 			counts->refused += n - done;

@@ -187,7 +187,7 @@ static void a_device_may_go(void **state)
 	for (int i = 0; i < 300; i++)
 		put(60);
 	put(1);
-	assert_int_equal(send_them(), -ENXIO);
+	assert_int_equal(send_them(), -ENODEV);
 	must_have_counted(0, 301, 0);
 }
 
