@@ -263,12 +263,13 @@ static void check_inner(struct reader *r, const struct capture_draft *d)
 {
 	const struct conf_capture *c = &d->capture;
 
-	for (size_t i = 0; i < c->n_sources; i++)
-		if (c->sources[i].port >= 0 && r->drafts[c->sources[i].port].port.underlay)
+	for (size_t i = 0; i < c->n_sources && c->inner; i++)
+		if (c->sources[i].port < 0 || !r->drafts[c->sources[i].port].port.underlay) {
+			node_error(&r->tree, d->inner, "inner: not all that %s captures carries "
+				   "tunnels, allowed: of devices of tunnels.underlay alone",
+				   c->name);
 			return;
-	if (c->inner && c->n_sources)
-		node_error(&r->tree, d->inner, "inner: %s has no underlay device, allowed: with "
-			   "one of tunnels.underlay in of:", c->name);
+		}
 }
 
 /* The netdev of the capture, named or to be made. */
