@@ -18,8 +18,11 @@
 #define RING_BYTES (4ull * 1024 * 1024)
 /* What the device gets of one ring before the worker may have its room again. */
 #define PIECE_BYTES (RING_BYTES / 16)
+/* Naps while frames come; when none did, the next one is twice as long, and behind the longest one
+ * it sleeps until a worker calls. That one may have overlooked the sleeper: not for ever. */
 #define NAP_MIN_NS NS_PER_MS
-#define NAP_MAX_NS (10 * NS_PER_MS)
+#define NAP_MAX_NS (4 * NS_PER_MS)
+#define SLEEP_NS (100 * NS_PER_MS)
 
 /* What the thread is told, each overrides what is before it. */
 enum capture_stop {
@@ -72,7 +75,7 @@ static void drain_fd(int fd)
 
 /* --- the thread */
 
-/* Until control calls, the client takes more (when that is waited for), or the time is over. 0, or
+/* Until somebody calls, the client takes more (when that is waited for), or the time is over. 0, or
  * -EPIPE when the client is gone. */
 static int wait_for(struct capture *c, short client_events, const struct timespec *timeout)
 {
@@ -106,6 +109,37 @@ static int send_to_client(struct capture *c)
 			return r;
 	}
 	return r;
+}
+
+/* Until a worker has something: it calls, unless both looked at the same moment. */
+static int sleep_long(struct capture *c)
+{
+	const struct record *first, *end;
+	bool any = false;
+	int r;
+
+	for (uint32_t i = 0; i < c->options.n_workers; i++)
+		store_relaxed(&c->taps[i].asleep, 1u);
+	for (uint32_t i = 0; i < c->options.n_workers && !any; i++)
+		any = ring_peek(&c->taps[i].ring, &first, &end);
+	r = any ? 0 : nap(c, SLEEP_NS);
+	for (uint32_t i = 0; i < c->options.n_workers; i++)
+		store_relaxed(&c->taps[i].asleep, 0u);
+	return r;
+}
+
+/* After @turn, which left nothing. 0 or -errno. */
+static int rest(struct capture *c, int turn, uint64_t *nap_ns)
+{
+	int r = 0;
+
+	if (turn == TURN_IDLE && *nap_ns >= NAP_MAX_NS) {
+		if (c->feed)
+			r = send_to_client(c);
+		return r < 0 ? r : sleep_long(c);
+	}
+	*nap_ns = turn == TURN_IDLE ? *nap_ns * 2 : NAP_MIN_NS;
+	return nap(c, *nap_ns);
 }
 
 /* A turn, or -errno. */
@@ -168,8 +202,7 @@ static int work(struct capture *c)
 			break;
 		if (r == TURN_MORE || stop)
 			continue;
-		nap_ns = r == TURN_IDLE ? min_of(nap_ns * 2, NAP_MAX_NS) : NAP_MIN_NS;
-		r = nap(c, nap_ns);
+		r = rest(c, r, &nap_ns);
 	}
 	if (r < 0 || !c->feed)
 		return min_of(r, 0);
@@ -199,6 +232,7 @@ static int make_taps(struct capture *c)
 	memset(c->taps, 0, bytes);
 	for (uint32_t i = 0; i < c->options.n_workers && !r; i++) {
 		c->taps[i].options = &c->options.tap;
+		c->taps[i].wake_fd = c->wake_fd;
 		r = ring_init(&c->taps[i].ring, RING_BYTES);
 	}
 	return r;

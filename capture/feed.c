@@ -257,6 +257,9 @@ int feed_send(struct feed *feed)
 
 	if (feed->out.failed)
 		return -ENOMEM;
+	/* The line alone would be the stream's end. */
+	if (!feed->out.n)
+		return 0;
 	while (feed->sent < line_bytes + feed->out.n) {
 		ssize_t n = send_rest(feed, line, line_bytes);
 

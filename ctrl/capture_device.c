@@ -53,8 +53,8 @@ static int check_ports(const struct gateway *g, const struct capture_device *dev
 			return because(why, -EBUSY, "%s is the device of port %s: name another",
 				       device->name, port->conf->name);
 		if (port->peer_ifindex == device->ifindex)
-			return because(why, -EBUSY, "%s is the other end of port %s, where captured "
-				       "frames would come in: name another device", device->name,
+			return because(why, -EBUSY, "%s is the other end of port %s, where what "
+				       "is captured would come in: name another", device->name,
 				       port->conf->name);
 	}
 	return 0;

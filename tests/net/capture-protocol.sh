@@ -33,8 +33,6 @@ clients()
 	{
 		echo "from capture import *"
 		echo "sock = os.environ['sock']"
-		# ether proto 0x88b5: what is sent below, and nothing that hosts say by themselves
-		echo "ours = [[0x28, 0, 0, 12], [0x15, 0, 1, 0x88b5], [6, 0, 0, 262144], [6, 0, 0, 0]]"
 		cat
 	} | at sw "$python" - || die "see above"
 }

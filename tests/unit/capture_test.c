@@ -427,28 +427,69 @@ static void slow_reader(void **state)
 	bed_fini(&bed);
 }
 
-/* A frame does not wait for others that would fill the chunk. */
+static void read_frame(struct bed *bed, uint32_t n)
+{
+	struct pollfd client = {.fd = bed->client, .events = POLLIN};
+	char seen[4096];
+	uint8_t frame[FRAME_BYTES_MAX];
+	uint16_t len = make_frame(frame, 0, n);
+	size_t n_seen = 0;
+
+	while (!memmem(seen, n_seen, frame, len)) {
+		ssize_t r;
+
+		assert_int_equal(poll(&client, 1, WAIT_MS), 1);
+		r = read(bed->client, seen + n_seen, sizeof(seen) - n_seen);
+		assert_true(r > 0);
+		n_seen += (size_t)r;
+	}
+}
+
+/* A frame does not wait for others that would fill the chunk, whether the thread slept or not. */
 static void live(void **state)
 {
 	struct bed bed;
-	struct pollfd client;
-	char seen[4096], frame[FRAME_BYTES_MAX];
-	size_t n_seen = 0;
-	uint16_t len = make_frame((uint8_t *)frame, 0, 0);
 
 	bed_init(&bed, NULL);
 	assert_int_equal(capture_start(bed.capture, bed.server), 0);
-	bed_produce(&bed, 1);
-	client = (struct pollfd){.fd = bed.client, .events = POLLIN};
-	while (!memmem(seen, n_seen, frame, len)) {
-		ssize_t n;
-
-		assert_int_equal(poll(&client, 1, WAIT_MS), 1);
-		n = read(bed.client, seen + n_seen, sizeof(seen) - n_seen);
-		assert_true(n > 0);
-		n_seen += (size_t)n;
+	for (uint32_t n = 0; n < 4; n++) {
+		while (n % 2 && !load_relaxed(&capture_taps(bed.capture)->asleep))
+			usleep(1000);
+		bed_produce(&bed, 1);
+		read_frame(&bed, n);
 	}
 	assert_false(is_done(&bed));
+	bed_fini(&bed);
+}
+
+static bool is_woken(const struct tap *tap)
+{
+	struct pollfd wake = {.fd = tap->wake_fd, .events = POLLIN};
+	uint64_t count;
+
+	return poll(&wake, 1, 0) == 1 && read(tap->wake_fd, &count, sizeof(count)) > 0;
+}
+
+/* A worker wakes a thread that sleeps, once, and only when it has something for it. */
+static void wakes(void **state)
+{
+	struct burst nothing = {.n = 0};
+	struct tap *tap;
+	struct bed bed;
+
+	bed_init(&bed, NULL);
+	tap = capture_taps(bed.capture);
+	bed_produce(&bed, BURST);
+	assert_false(is_woken(tap));
+	store_relaxed(&tap->asleep, 1u);
+	run_burst(&(struct lane){.taps = bed.set}, &nothing);
+	assert_false(is_woken(tap));
+	assert_int_equal(tap->asleep, 1);
+	bed_produce(&bed, BURST);
+	assert_true(is_woken(tap));
+	assert_int_equal(tap->asleep, 0);
+	bed_produce(&bed, BURST);
+	assert_false(is_woken(tap));
 	bed_fini(&bed);
 }
 
@@ -535,7 +576,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_life),  cmocka_unit_test(slow_reader),
-		cmocka_unit_test(live),	       cmocka_unit_test(empty_file),
+		cmocka_unit_test(live),	       cmocka_unit_test(wakes),
+		cmocka_unit_test(empty_file),
 		cmocka_unit_test(reader_gone), cmocka_unit_test(finish_now),
 		cmocka_unit_test(never_started),
 	};

@@ -30,11 +30,12 @@
 #define BURSTS 30
 #define FRAME_MAX 1600
 #define OUTER 50
+#define FRAME_ROOM (FRAME_MAX + VLAN_BYTES + OUTER)	/* as it leaves */
 #define WANTS_MAX 4096
 
 /* A record that has to be there. */
 struct want {
-	uint8_t frame[FRAME_MAX + OUTER];
+	uint8_t frame[FRAME_ROOM];
 	uint16_t caplen, len, where;
 	uint8_t dir, drop, flags;
 	uint64_t nic_time_ns;
@@ -381,7 +382,7 @@ static void copy_some(uint32_t origin[BURST_MAX])
 /* Runs a tap's stage: it may change nothing but `tap`. */
 static void run(void (*stage)(struct lane *lane, struct burst *burst), struct burst *burst)
 {
-	static uint8_t frame[BURST_MAX][FRAME_MAX + 2 * OUTER];
+	static uint8_t frame[BURST_MAX][FRAME_ROOM];
 	static struct burst before;
 
 	before = *burst;
