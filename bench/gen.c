@@ -22,6 +22,7 @@
 #include "bench/gen.h"
 #include "bench/number.h"
 #include "gen.skel.h"
+#include "lib/bits.h"
 #include "lib/clock.h"
 
 #ifndef BPF_F_TEST_XDP_LIVE_FRAMES
@@ -43,10 +44,11 @@ struct options {
 };
 
 static const char usage[] =
-	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-p FRAMES_PER_SECOND] [-r] DEVICE SECONDS\n"
-	"Sends IPv4/UDP frames out of DEVICE; prints how many a second, how many, and how long that\n"
-	"took. -m: source and destination addresses, in pairs; -p: at this rate, and what was late is\n"
-	"made up for; -r: the other way round, so that a switch learns where those live.\n";
+	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-p FRAMES_PER_SECOND] [-r] DEVICE\n"
+	"           SECONDS\n"
+	"Sends IPv4/UDP frames out of DEVICE; prints how many a second, how many, and how long\n"
+	"that took. -m: source and destination addresses, in pairs; -p: at this rate, and what is\n"
+	"late is made up for; -r: the other way round, so that a switch learns where those live.\n";
 
 static bool read_options(int argc, char **argv, struct options *o)
 {
@@ -102,19 +104,14 @@ static void make_frame(uint8_t *frame, uint32_t frame_bytes)
 /* How many frames are to be sent now; sleeps until there are enough. */
 static uint32_t frames_due(const struct options *o, uint64_t begin_ns, uint64_t n)
 {
-	uint64_t now_ns = clock_ns(), due, enough_ns;
-	struct timespec until;
+	uint64_t enough_ns = begin_ns + (n + PACE_FRAMES) * NS_PER_S / o->frames_per_s;
+	struct timespec until = {.tv_sec = (time_t)(enough_ns / NS_PER_S),
+				 .tv_nsec = (long)(enough_ns % NS_PER_S)};
+	uint64_t due;
 
-	if (!o->frames_per_s)
-		return CALL_FRAMES;
-	due = (now_ns - begin_ns) * o->frames_per_s / NS_PER_S - n;
-	if (due >= PACE_FRAMES)
-		return due < CALL_FRAMES ? (uint32_t)due / BATCH_FRAMES * BATCH_FRAMES : CALL_FRAMES;
-	enough_ns = begin_ns + (n + PACE_FRAMES) * NS_PER_S / o->frames_per_s;
-	until = (struct timespec){.tv_sec = (time_t)(enough_ns / NS_PER_S),
-				  .tv_nsec = (long)(enough_ns % NS_PER_S)};
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	return PACE_FRAMES;
+	due = (clock_ns() - begin_ns) * o->frames_per_s / NS_PER_S - n;
+	return (uint32_t)min_of(due / BATCH_FRAMES * BATCH_FRAMES, CALL_FRAMES);
 }
 
 static int run(const struct options *o, int program)
@@ -131,7 +128,7 @@ static int run(const struct options *o, int program)
 	for (; now_ns < end_ns; now_ns = clock_ns(), n += (uint64_t)opts.repeat) {
 		int err;
 
-		opts.repeat = (int)frames_due(o, begin_ns, n);
+		opts.repeat = o->frames_per_s ? (int)frames_due(o, begin_ns, n) : CALL_FRAMES;
 		err = bpf_prog_test_run_opts(program, &opts);
 		if (err) {
 			fprintf(stderr, "gen: BPF_PROG_TEST_RUN: %s (kernel before 5.18?)\n",

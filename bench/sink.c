@@ -16,7 +16,7 @@
 static const char usage[] =
 	"usage: sink DEVICE [WARM_SECONDS SECONDS]\n"
 	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
-	"WARM_SECONDS; or \"ready\" and, at the end of standard input, how many there were.\n";
+	"WARM_SECONDS; or, for each line that it reads, how many there were so far.\n";
 
 /* The sum over all CPUs. */
 static uint64_t count_frames(int map, int n_cpus)
@@ -47,13 +47,15 @@ static void measure(int map, double warm_s, double seconds)
 	printf("%.0f\n", (double)(end - begin) * 1e9 / (double)(clock_ns() - begin_ns));
 }
 
-static void count_all(int map)
+static void answer_lines(int map)
 {
-	puts("ready");
-	fflush(stdout);
-	while (getchar() != EOF)
-		;
-	printf("%llu\n", (unsigned long long)count_frames(map, libbpf_num_possible_cpus()));
+	int n_cpus = libbpf_num_possible_cpus(), c;
+
+	while ((c = getchar()) != EOF)
+		if (c == '\n') {
+			printf("%llu\n", (unsigned long long)count_frames(map, n_cpus));
+			fflush(stdout);
+		}
 }
 
 int main(int argc, char **argv)
@@ -84,7 +86,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (argc == 2)
-		count_all(bpf_map__fd(skeleton->maps.frames));
+		answer_lines(bpf_map__fd(skeleton->maps.frames));
 	else
 		measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
 	bpf_link__destroy(link);

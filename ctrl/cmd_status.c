@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "ctrl/captures.h"
 #include "ctrl/commands.h"
 #include "ctrl/fields.h"
 #include "ctrl/flows.h"
@@ -70,6 +71,17 @@ static json_t *tunnels_object(const struct gateway *g)
 		ok += tunnels_get(g->tunnels, (uint16_t)(EGRESS_TUNNEL0 + i))->state == TUNNEL_OK;
 	field_int(o, "ok", ok);
 	field_int(o, "bad", n - ok);
+	return o;
+}
+
+static json_t *captures_object(const struct gateway *g)
+{
+	json_t *o = json_object();
+	uint64_t captured, missed;
+
+	field_int(o, "running", captures_sum(g->captures, &captured, &missed));
+	field_int(o, "captured", captured);
+	field_int(o, "missed", missed);
 	return o;
 }
 
@@ -172,6 +184,7 @@ int cmd_status(struct request *request)
 	field_int(o, "fdb", fdb_count(g->tables->fdb));
 	field_json(o, "tunnels", tunnels_object(g));
 	field_int(o, "flows", flow_table_count(g->flows->table));
+	field_json(o, "captures", captures_object(g));
 	field_json(o, "traffic", traffic_object(c));
 	field_json(o, "kernel", host_object(g));
 	field_json(o, "problems", problems);

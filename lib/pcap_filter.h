@@ -33,8 +33,8 @@ struct pcap_filter {
 int pcap_filter_compile(const char *expression, struct pcap_filter **filter, char *why,
 			uint32_t why_bytes);
 
-/* Of a program from elsewhere. 0 with a copy, -EINVAL when it could read or jump astray, never end
- * or divide by zero; -ENOMEM. */
+/* Of a program from elsewhere. 0 with a copy, -EINVAL when it could read or jump astray, jump back
+ * (and never end), divide by zero, or read what it has not written; -ENOMEM. */
 int pcap_filter_take(const struct pcap_insn *insn, uint32_t n, struct pcap_filter **filter);
 
 /* How many bytes of the frame of @len bytes the filter wants; 0: it does not match. @filter NULL:

@@ -468,6 +468,8 @@ static void mixed_burst(void **state)
 					  i % 4 == 2 ? DROP_NO_ROUTE : DROP_NONE);
 		assert_int_equal(p->len, f.n + grown);
 		assert_int_equal(p->egress, grown ? PORT_UNDERLAY : egress[i % 4]);
+		assert_int_equal(p->outer, grown);
+		assert_int_equal(p->tunnel, grown ? egress[i % 4] : 0);
 		assert_memory_equal(p->data + grown, f.byte, f.n);
 	}
 	assert_int_equal(drain(w, egress[2]), 1);

@@ -23,6 +23,7 @@
 #include "afxdp/pipeline.h"
 #include "afxdp/queue.h"
 #include "afxdp/worker.h"
+#include "capture/tap.h"
 #include "dataplane/flow_table.h"
 #include "lib/clock.h"
 #include "lib/rcu.h"
@@ -656,6 +657,155 @@ static void rules_are_followed(void **state)
 	}
 }
 
+/*
+ * Captures
+ */
+
+struct capture {
+	struct tap_options options;
+	struct tap tap;
+};
+
+static struct capture *capture_create(const struct capture_source *source, uint32_t n, uint8_t dir)
+{
+	struct capture *c = aligned_alloc(CACHE_LINE, (sizeof(*c) + 63) / 64 * 64);
+
+	assert_non_null(c);
+	memset(c, 0, sizeof(*c));
+	memcpy(c->options.source, source, n * sizeof(*source));
+	c->options.n_sources = n;
+	c->options.dir = dir;
+	c->options.snaplen = CAPTURE_SNAPLEN_MAX;
+	c->options.sample = 1;
+	c->tap.options = &c->options;
+	assert_int_equal(ring_init(&c->tap.ring, 4 << 20), 0);
+	return c;
+}
+
+static void capture_destroy(struct capture *c)
+{
+	ring_fini(&c->tap.ring);
+	free(c);
+}
+
+static struct tap_set *captures_run(struct bench *b, struct capture *const *c, uint32_t n)
+{
+	const struct tap_options *options[CAPTURE_MAX] = {0};
+	struct tap *taps[CAPTURE_MAX] = {0};
+	struct tap_set *set;
+
+	for (uint32_t i = 0; i < n; i++) {
+		options[i] = &c[i]->options;
+		taps[i] = &c[i]->tap;
+	}
+	set = tap_set_create(options, taps);
+	assert_non_null(set);
+	b->tables.taps = set;
+	return set;
+}
+
+/* How many records of @where and @dir there are; they are put_frames' frames, in this order, and
+ * have this end. */
+static uint32_t count_records(const struct capture *c, uint16_t where, uint8_t dir,
+			      enum drop_reason drop)
+{
+	const struct record *r = NULL, *end = NULL;
+	uint8_t frame[2048];
+	uint32_t n = 0;
+
+	if (!ring_peek(&c->tap.ring, &r, &end))
+		return 0;
+	for (; r < end; r = (const struct record *)((const uint8_t *)r + r->bytes)) {
+		if (r->where != where || r->dir != dir)
+			continue;
+		frame_make(frame, ETH_BYTES + n, n);
+		assert_int_equal(r->len, ETH_BYTES + n);
+		assert_int_equal(r->caplen, r->len);
+		assert_memory_equal(r->frame, frame, r->caplen);
+		assert_int_equal(r->drop, drop);
+		assert_int_equal(r->flags, 0);
+		assert_true(r->time_ns <= clock_ns());
+		n++;
+	}
+	return n;
+}
+
+/* All ports in both directions, once more by another capture, and the network: what was sent. */
+static void captures_see_all(void **state)
+{
+	static const struct capture_source all[] = {{PORT_IN, 0}, {PORT_OUT, 0}, {PORT_HOLE, 0}};
+	static const struct capture_source port_and_network[] = {{PORT_OUT, 0}, {EGRESS_NONE, 1}};
+	struct capture *c[] = {capture_create(all, 3, CAPTURE_BOTH),
+			       capture_create(all + 2, 1, CAPTURE_BOTH),
+			       capture_create(port_and_network, 2, CAPTURE_BOTH),
+			       capture_create(all, 3, CAPTURE_BOTH)};
+	struct bench *b = *state;
+	struct blob file = {0};
+	struct tap_set *set;
+	char why[256];
+
+	c[3]->options.drops = true;
+	set = captures_run(b, c, ARRAY_SIZE(c));
+	put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
+	put_frames(&file, 1000, false);
+	blob_write(&file, b->in);
+	blob_free(&file);
+	assert_int_equal(open_ports(b, false, false, why, sizeof(why)), 0);
+	run_to_end(b);
+	check_books(b);
+	close_ports(b);
+	check_out(b, 1000);
+	assert_int_equal(count_records(c[0], PORT_IN, CAPTURE_IN, DROP_NONE), 1000);
+	assert_int_equal(count_records(c[0], PORT_OUT, CAPTURE_OUT, DROP_NONE), 1000);
+	assert_int_equal(count_records(c[0], PORT_HOLE, CAPTURE_OUT, DROP_NONE), 1000);
+	assert_int_equal(c[0]->tap.captured, 3000);
+	assert_int_equal(count_records(c[1], PORT_HOLE, CAPTURE_OUT, DROP_NONE), 1000);
+	assert_int_equal(c[1]->tap.captured, 1000);
+	assert_int_equal(count_records(c[2], PORT_IN, CAPTURE_IN, DROP_NONE), 1000);
+	assert_int_equal(count_records(c[2], PORT_OUT, CAPTURE_OUT, DROP_NONE), 1000);
+	assert_int_equal(count_records(c[2], PORT_HOLE, CAPTURE_OUT, DROP_NONE), 1000);
+	assert_int_equal(c[2]->tap.captured, 3000);
+	assert_int_equal(c[3]->tap.matched, 0);
+	for (uint32_t i = 0; i < ARRAY_SIZE(c); i++) {
+		assert_int_equal(c[i]->tap.missed, 0);
+		capture_destroy(c[i]);
+	}
+	tap_set_destroy(set);
+}
+
+/* A burst that finds no frames for its copies: what came in says so, and a capture of drops has
+ * it. */
+static void captures_see_the_end(void **state)
+{
+	static const struct capture_source in = {PORT_IN, 0};
+	struct capture *c[] = {capture_create(&in, 1, CAPTURE_IN),
+			       capture_create(&in, 1, CAPTURE_BOTH)};
+	struct bench *b = *state;
+	struct pool *pool = worker_lane(b->worker)->pool;
+	struct blob file = {0};
+	struct tap_set *set;
+	char why[256];
+
+	c[1]->options.drops = true;
+	set = captures_run(b, c, ARRAY_SIZE(c));
+	put_pcap_header(&file, MICRO, 65535, ETHERNET, false);
+	put_frames(&file, BURST_MAX, false);
+	blob_write(&file, b->in);
+	blob_free(&file);
+	assert_int_equal(open_ports(b, false, false, why, sizeof(why)), 0);
+	pool->n_free = BURST_MAX;
+	run_to_end(b);
+	pool->n_free += FRAMES - BURST_MAX;
+	check_books(b);
+	assert_int_equal(port_counters(b, PORT_IN)->drop[DROP_NO_FRAME].packets, BURST_MAX);
+	assert_int_equal(count_records(c[0], PORT_IN, CAPTURE_IN, DROP_NO_FRAME), BURST_MAX);
+	assert_int_equal(count_records(c[1], PORT_IN, CAPTURE_IN, DROP_NO_FRAME), BURST_MAX);
+	assert_int_equal(c[0]->tap.captured + c[1]->tap.captured, 2 * BURST_MAX);
+	capture_destroy(c[0]);
+	capture_destroy(c[1]);
+	tap_set_destroy(set);
+}
+
 static void read_cpu(struct worker *w, void *arg)
 {
 	struct timespec t;
@@ -715,6 +865,8 @@ int main(void)
 	    CASE(an_empty_pool_waits),
 	    CASE(corrupt_files_go_through),
 	    cmocka_unit_test_setup_teardown(rules_are_followed, setup_rules, teardown),
+	    CASE(captures_see_all),
+	    CASE(captures_see_the_end),
 	    CASE(the_thread_plays_and_sleeps),
 	};
 	int failed;
