@@ -103,10 +103,10 @@ W
 equal "frames through the pipe" 22 "$(wc -l <piped)"
 
 say "times are those of now, in order, to the nanosecond; lengths are told"
-fields file.pcapng frame.time_epoch frame.len frame.cap_len >times
+fields file.pcapng frame.time_epoch frame.len frame.cap_len >stamps
 before=$before after=$after "$python" - <<'P' || die "see above"
 import os
-rows = [line.strip().split(",") for line in open("times")]
+rows = [line.strip().split(",") for line in open("stamps")]
 times = [int(time.replace(".", "")) for time, length, caplen in rows]
 assert len(times) == 121 and all(len(row[0].split(".")[1]) == 9 for row in rows)
 assert times == sorted(times)
