@@ -7,6 +7,7 @@ puts in front of them. Several flows, all lengths, contents of a seed.
 """
 import os
 import random
+import struct
 import sys
 
 import pcaps
@@ -42,7 +43,7 @@ def frame(rng, host, flow, number):
 
 def main():
     host = sys.argv[1]
-    tag = b"".join(t.to_bytes(2, "big") for t in (0x8100, int(sys.argv[2]))) if sys.argv[2:] else b""
+    tag = struct.pack("!HH", 0x8100, int(sys.argv[2])) if sys.argv[2:] else b""
     seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
     print("# %s: SEED=%d" % (host, seed), file=sys.stderr)
     rng = random.Random(seed)

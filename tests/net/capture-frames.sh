@@ -26,7 +26,7 @@ networks:
   blue:
   wire:
 Y
-cd "$tmp"
+cd "$tmp" || exit
 
 what="h1:in h1:out h1:both h2:in h2:out h2:both h3:both h4:in h4:out h4:both h5:both"
 pids=
