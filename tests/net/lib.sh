@@ -501,7 +501,9 @@ finish()
 # monitor DEV: a device of the switch for `culvert capture --device`. Nothing listens on it yet.
 monitor()
 {
-	ip -n "${prefix}sw" link add "$1" mtu 9100 type ifb 2>/dev/null || skip "needs ifb"
+	ip -n "${prefix}sw" link add "$1" mtu 9100 type ifb 2>/dev/null ||
+		ip -n "${prefix}sw" link add "$1" mtu 9100 type dummy 2>/dev/null ||
+		skip "needs ifb or dummy"
 	ip -n "${prefix}sw" link set "$1" up
 }
 
