@@ -19,7 +19,6 @@
 #define FLOW_SET_MACS 1000	/* source and destination MAC addresses, in pairs */
 #define FLOW_SET_MASKS 16
 #define FLOW_FRAME_BYTES 60	/* without FCS */
-#define FLOW_PAYLOAD 42		/* where the 18 bytes after the UDP header begin */
 
 struct flow_tuple {
 	uint32_t src;

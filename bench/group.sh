@@ -123,11 +123,11 @@ take_turns() {	# FUNCTION: gets the contender's name; round is set
 }
 
 # A failure ends the group: a table with holes would be read as one without.
-launch() {	# FUNCTION NAME: start_NAME or another start_FUNCTION
-	no_xdp "$SW0" && no_xdp "$SW1" || die "an XDP program is still on the veths before $2"
-	"start_$1" && return
-	tail -n 20 "$dir/$2.log" >&2
-	die "$2 did not start"
+launch() {	# WHO [ARGUMENT...]: start_WHO
+	no_xdp "$SW0" && no_xdp "$SW1" || die "an XDP program is still on the veths before $1"
+	"start_$@" && return
+	tail -n 20 "$dir"/*.log >&2
+	die "$1 did not start"
 }
 
 # --- what was measured ---------------------------------------------------------------------------
@@ -137,6 +137,10 @@ thousands() { [ $(($1 % 1000)) = 0 ] && echo "$(($1 / 1000)) K" || echo "$1"; }	
 note() {	# ROW WHO UNIT VALUE
 	printf '%s\t%s\t%s\t%s\n' "$@" >>"$dir/values"
 	say "round $round: $1: $2 $4 $3"
+}
+
+values_of() {	# ROW WHO: one a line
+	awk -F '\t' -v row="$1" -v who="$2" '$1 == row && $2 == who { print $4 }' "$dir/values"
 }
 
 better() {	# UNIT
@@ -156,8 +160,7 @@ write_rows() {
 		[ -z "$peer" ] || printf '"peer": "%s", ' "$peer"
 		[ -z "$must" ] || printf '"must": "%s", ' "$must"
 		[ -z "$aim" ] || printf '"aim": "%s", ' "$aim"
-		printf '"values": [%s]}\n' "$(awk -F '\t' -v row="$row" -v who="$who" \
-			'$1 == row && $2 == who { print $4 }' "$dir/values" | paste -sd,)"
+		printf '"values": [%s]}\n' "$(values_of "$row" "$who" | paste -sd,)"
 	done < <(cut -f 1-3 "$dir/values" | awk '!seen[$0]++')
 	while IFS=$'\t' read -r who why; do
 		while read -r row; do
