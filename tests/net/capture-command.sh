@@ -182,8 +182,10 @@ culvert capture >"$tmp/out"
 import re, sys
 head, *rows, mark = open(sys.argv[1]).read().splitlines()
 assert re.fullmatch("NAME +DEVICE +OF +DIR +CAPTURED +MISSED FILTER", head), head
-assert re.match(r"always\* +mon1 +h2,tunnel:192\S*\.\.\. both +0 +0 ether proto", rows[0]), rows[0]
-assert re.match(r"h1,network\S*\.\.\. mon0 +h1,network\S*\.\.\. in +0 +0 tcp port", rows[1]), rows[1]
+for row, pattern in zip(rows, (
+        r"always\* +mon1 +h2,tunnel:192\S*\.\.\. both +0 +0 ether proto",
+        r"h1,network\S*\.\.\. mon0 +h1,network\S*\.\.\. in +0 +0 tcp port")):
+    assert re.match(pattern, row), row
 assert len(rows) == 2 and max(map(len, rows)) == 80 and all(r.endswith("...") for r in rows), rows
 assert mark.startswith("*: permanent"), mark
 P
@@ -204,7 +206,7 @@ wrong()
 say "what is wrong"
 wrong 1 "'h7' is no port" h7
 wrong 1 "there is no device 'nosuch'" h1 --device nosuch
-wrong 1 "h1 is no underlay device" h1 --inner --device mon0
+wrong 1 "inner: h1 is no underlay device" h1 --inner --device mon0
 wrong 1 "--filter: .*syntax error" h1 --filter 'tcp prot 80'
 wrong 1 "--filter: .*use the capture's direction" h1 --filter=inbound
 wrong 1 "$tmp/no/file: No such file" h1 -w "$tmp/no/file"

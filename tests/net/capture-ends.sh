@@ -59,13 +59,14 @@ begin()
 	expect "ping" pings h1 10.0.0.2
 }
 # ends STATUS [PATTERN]: it does, and nothing is left at once; its last line matches.
+totals='^culvert capture: [1-9][0-9]* captured, 0 missed$'
 ends()
 {
 	local status=0
 	wait "$job" || status=$?
 	equal "exit status" "$1" $status
 	expect "nothing is left" clean
-	tail -n 1 "$tmp/err" | grep -qE "${2:-^culvert capture: [1-9][0-9]* captured, 0 missed\$}" ||
+	tail -n 1 "$tmp/err" | grep -qE "${2:-$totals}" ||
 		die "last line: $(tail -n 1 "$tmp/err")"
 }
 
@@ -184,10 +185,11 @@ ends 137
 say "the daemon's end: one line each, and tcpdump ends, too"
 for kind in hold file child; do
 	case $kind in
-	hold) start sw "$command" -s "$sock" capture "${port[@]}" 2>"$tmp/$kind" >/dev/null ;;
-	file) start sw "$command" -s "$sock" capture h1 -w "$tmp/frames" 2>"$tmp/$kind" ;;
-	child) start sw "$command" -s "$sock" capture "${port[@]}" -- -n 2>"$tmp/$kind" >/dev/null ;;
+	hold) words=("${port[@]}") ;;
+	file) words=(h1 -w "$tmp/frames") ;;
+	child) words=("${port[@]}" -- -n) ;;
 	esac
+	start sw "$command" -s "$sock" capture "${words[@]}" >/dev/null 2>"$tmp/$kind"
 	jobs+=("$job")
 done
 runs 3
