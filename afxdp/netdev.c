@@ -7,6 +7,7 @@
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -281,6 +282,13 @@ int netdev_mac(const struct netdev *dev, struct mac *mac)
 
 	memcpy(mac, ifr.ifr_hwaddr.sa_data, sizeof(*mac));
 	return r;
+}
+
+bool netdev_is_ethernet(const struct netdev *dev)
+{
+	struct ifreq ifr = {0};
+
+	return ask(dev, SIOCGIFHWADDR, &ifr) == 0 && ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER;
 }
 
 uint32_t netdev_speed_mbps(const struct netdev *dev)

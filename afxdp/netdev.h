@@ -64,6 +64,7 @@ uint32_t netdev_rx_queues_in_use(const struct netdev *dev);
 /* Empty text when the kernel does not tell. */
 void netdev_driver(const struct netdev *dev, char driver[static 32]);
 int netdev_mac(const struct netdev *dev, struct mac *mac);
+bool netdev_is_ethernet(const struct netdev *dev);
 uint32_t netdev_speed_mbps(const struct netdev *dev); /* 0: unknown */
 bool netdev_link(const struct netdev *dev);
 

@@ -14,6 +14,7 @@
 #include "afxdp/internal.h"
 #include "afxdp/pcap_port.h"
 #include "afxdp/port_own.h"
+#include "capture/dummy.h"
 #include "dataplane/packet.h"
 #include "dataplane/pool.h"
 #include "lib/bits.h"
@@ -429,6 +430,8 @@ int port_cleanup(const char *run_dir, bool keep_internal)
 			n += saved_recover(path);
 		} else if (ends_with(entry->d_name, INTERNAL_SUFFIX)) {
 			n += internal_recover(path, keep_internal);
+		} else if (ends_with(entry->d_name, DUMMY_SUFFIX)) {
+			n += dummy_recover(path);
 		}
 	}
 	closedir(dir);

@@ -125,7 +125,7 @@ void port_set_time(struct port *port, bool on);
 int port_set_vnis(struct port *port, const uint32_t *vnis, uint32_t n_vnis);
 
 /* Puts back what a killed predecessor left behind in @run_dir (settings, internal pairs unless
- * @keep_internal, XDP programs of ours). Returns how many devices. */
+ * @keep_internal, XDP programs of ours, devices of captures). Returns how many devices. */
 int port_cleanup(const char *run_dir, bool keep_internal);
 
 const char *port_mode_name(enum port_mode mode);

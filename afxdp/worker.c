@@ -427,10 +427,15 @@ const struct counters *worker_counters(const struct worker *w)
 	return w->counters;
 }
 
+uint64_t worker_busy_ns(const struct worker *w)
+{
+	return load_relaxed(&w->busy_ns);
+}
+
 void worker_stats(struct worker *w, struct worker_stats *stats)
 {
 	*stats = (struct worker_stats){
-		.busy_ns = load_relaxed(&w->busy_ns),
+		.busy_ns = worker_busy_ns(w),
 		.total_ns = clock_ns() - w->started_ns,
 		.longest_loop_ns = __atomic_exchange_n(&w->longest_loop_ns, 0, __ATOMIC_RELAXED),
 		.frames_free = load_relaxed(&w->pool.n_free),

@@ -63,6 +63,8 @@ struct lane *worker_lane(struct worker *worker);
 uint32_t worker_cookie(const struct worker *worker);
 const struct counters *worker_counters(const struct worker *worker);
 void worker_stats(struct worker *worker, struct worker_stats *stats);
+/* Its busy_ns alone. */
+uint64_t worker_busy_ns(const struct worker *worker);
 
 /* Control's ends of the rings that lane.h describes. */
 struct spsc *worker_learn_events(struct worker *worker);

@@ -240,7 +240,7 @@ measure() {
 		"$build/bench/sink" "$SINK" "$warm" "$seconds") || return 1
 	wait "$pid_gen" || return 1
 	pid_gen=
-	offered=$(cat "$dir/offered")
+	read -r offered _ <"$dir/offered"
 }
 
 # Numbers, one a line -> median, smallest, largest.

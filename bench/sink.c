@@ -14,9 +14,9 @@
 #include "sink.skel.h"
 
 static const char usage[] =
-	"usage: sink DEVICE WARM_SECONDS SECONDS\n"
+	"usage: sink DEVICE [WARM_SECONDS SECONDS]\n"
 	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
-	"WARM_SECONDS.\n";
+	"WARM_SECONDS; or, for each line that it reads, how many there were so far.\n";
 
 /* The sum over all CPUs. */
 static uint64_t count_frames(int map, int n_cpus)
@@ -47,6 +47,17 @@ static void measure(int map, double warm_s, double seconds)
 	printf("%.0f\n", (double)(end - begin) * 1e9 / (double)(clock_ns() - begin_ns));
 }
 
+static void answer_lines(int map)
+{
+	int n_cpus = libbpf_num_possible_cpus(), c;
+
+	while ((c = getchar()) != EOF)
+		if (c == '\n') {
+			printf("%llu\n", (unsigned long long)count_frames(map, n_cpus));
+			fflush(stdout);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	double warm_s = argc == 4 ? atof(argv[2]) : -1, seconds = argc == 4 ? atof(argv[3]) : 0;
@@ -54,7 +65,7 @@ int main(int argc, char **argv)
 	struct sink *skeleton;
 	unsigned int ifindex;
 
-	if (warm_s < 0 || seconds <= 0) {
+	if (argc != 2 && (warm_s < 0 || seconds <= 0)) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -74,7 +85,10 @@ int main(int argc, char **argv)
 		sink__destroy(skeleton);
 		return 1;
 	}
-	measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
+	if (argc == 2)
+		answer_lines(bpf_map__fd(skeleton->maps.frames));
+	else
+		measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
 	bpf_link__destroy(link);
 	sink__destroy(skeleton);
 	return 0;

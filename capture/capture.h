@@ -4,12 +4,12 @@
  * them and sends them to a network device, where tcpdump sees them, or as pcapng to a client.
  *
  * Life: capture_create (rings, no thread), capture_start, its taps in a published tap_set; then out
- * of the set, a grace period, capture_finish (what is in the rings is still sent), capture_over()
- * once done_fd is readable, capture_destroy.
+ * of the set, a grace period, capture_finish (what is in the rings is still sent), capture_destroy
+ * once done_fd is readable.
  *
- * The thread polls the rings, with naps of a millisecond while frames come and longer ones when
- * none do. When the device or the client is slower than the workers, rings fill and what does not
- * fit is missed: nothing ever waits for a capture.
+ * The thread polls the rings, with naps of a millisecond while frames come; when none do it sleeps,
+ * and the worker that has the next one wakes it. When the device or the client is slower than the
+ * workers, rings fill and what does not fit is missed: nothing ever waits for a capture.
  * Threads: all functions are control's.
  */
 #ifndef CAPTURE_CAPTURE_H
@@ -37,7 +37,7 @@ struct capture_options {
 
 struct capture_counts {
 	uint64_t matched;	/* frames that were wanted, before sampling */
-	uint64_t captured;	/* copied for it */
+	uint64_t captured;	/* copied for it, and not refused by the device */
 	uint64_t missed;	/* wanted, but the ring was full or the device had no room */
 	uint64_t cut;		/* longer than the device takes */
 };
@@ -56,14 +56,16 @@ struct tap *capture_taps(struct capture *capture);
  * the number of bytes, then these); the capture works on a duplicate of it. 0 or -errno. */
 int capture_start(struct capture *capture, int client);
 
-/* No worker has its taps any more: the thread sends what is left and ends. At most one more batch
- * when @now (the client is gone, or we are stopping). Harmless when it ended by itself. */
+/* No worker has its taps any more: the thread sends what is left and ends. When @now (the client is
+ * gone, or we are stopping) at most one more batch, and it waits for nobody. Harmless when it ended
+ * by itself; may be called again with @now. */
 void capture_finish(struct capture *capture, bool now);
 
 /* Readable when the thread has ended: asked to, or by itself, since the client or the device is
  * gone. */
 int capture_done_fd(const struct capture *capture);
-/* Why it ended by itself: 0 or -errno. */
+/* Why it ended by itself: 0 or -errno, -EPIPE when the client is gone. -ECANCELED: it was to end
+ * now, but the client did not take all of the last chunk. */
 int capture_error(const struct capture *capture);
 
 /* At any time. */

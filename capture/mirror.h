@@ -15,19 +15,24 @@
 
 struct mirror;
 
+/* The mark of what is sent (SO_MARK), for guard.h. */
+#define MIRROR_MARK 0x63617074
+
 struct mirror_counts {
 	uint64_t sent;
-	uint64_t refused;	/* the device had no room, or is down */
+	uint64_t refused;	/* no whole header, or the device had no room, is down or gone */
 	uint64_t cut;		/* longer than it takes */
 };
 
-/* 0 or -errno. */
+/* @frame_max: the device's MTU and 14; frames with a tag of 802.1Q may have four bytes more. 0 or
+ * -errno. */
 int mirror_open(int ifindex, uint32_t frame_max, struct mirror **mirror);
 /* Accepts NULL. */
 void mirror_close(struct mirror *mirror);
 
-/* Sends the frames of the records from @first up to @end (ring.h). 0, or -errno when the device is
- * gone. */
+/* Sends the frames of the records from @first up to @end (ring.h); each is sent or refused. Waits
+ * for a device that is slower, but not for longer than 10 ms per batch. 0, or -ENODEV when
+ * it is gone. */
 int mirror_send(struct mirror *mirror, const struct record *first, const struct record *end,
 		struct mirror_counts *counts);
 

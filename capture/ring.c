@@ -6,10 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/bits.h"
+
 #define ALIGN 8u
 /* A record's memory was the consumer's, on another core, or nobody's for long: it is asked for so
  * far ahead, which is 46 of the shortest frames. */
 #define AHEAD_BYTES 4096u
+#define STEP_BYTES (256u << 10)
 
 static uint64_t round_size(uint64_t bytes)
 {
@@ -20,12 +23,31 @@ static uint64_t round_size(uint64_t bytes)
 	return n;
 }
 
+/* In steps: io_uring interrupts its thread as a signal does, and kernels (6.1) give back what a
+ * call had taken that was interrupted. */
+static int take_pages(int fd, uint64_t bytes)
+{
+	uint64_t at = 0;
+
+	while (at < bytes) {
+		uint64_t n = min_of(bytes - at, (uint64_t)STEP_BYTES);
+
+		if (fallocate(fd, 0, (off_t)at, (off_t)n) == 0)
+			at += n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
 /* The same pages at @at and behind it. They are taken here and now: a worker is not to wait for
  * them, nor to die when there are none. */
 static int map_twice(uint8_t *at, uint64_t bytes, int fd)
 {
-	if (fallocate(fd, 0, 0, (off_t)bytes) < 0)
-		return -errno;
+	int r = take_pages(fd, bytes);
+
+	if (r < 0)
+		return r;
 	for (int i = 0; i < 2; i++)
 		if (mmap(at + i * bytes, bytes, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED)

@@ -35,6 +35,7 @@ _Static_assert(sizeof(struct record) == 24 && sizeof(struct record) % 8 == 0, "n
 enum record_flags {
 	RECORD_INNER = 1 << 0,		/* was inside a VXLAN packet of the underlay port `where` */
 	RECORD_NIC_TIME = 1 << 1,	/* time_ns is the receive descriptor's */
+	RECORD_GAP = 1 << 2,		/* frames were missed since the record before */
 };
 
 struct ring {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dataplane/vlan.h"
 #include "lib/clock.h"
@@ -59,6 +60,7 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r = ring_reserve(&tap->ring, (uint16_t)caplen);
 	if (!r) {
 		counter_add(&tap->missed, 1);
+		tap->gap = RECORD_GAP;
 		return NULL;
 	}
 	counter_add(&tap->captured, 1);
@@ -66,7 +68,8 @@ static struct record *take(struct tap *tap, struct sight *s)
 	r->where = s->where;
 	r->dir = s->dir;
 	r->drop = s->drop;
-	r->flags = s->flags;
+	r->flags = s->flags | tap->gap;
+	tap->gap = 0;
 	set_time(r, s);
 	memcpy(r->frame, s->frame, caplen);
 	return r;
@@ -315,12 +318,28 @@ void tap_out(struct lane *lane, struct burst *burst)
 	}
 }
 
+/* A thread that falls asleep right now may be overlooked: no barrier here, it looks again before
+ * long. */
+static void publish(struct tap *tap)
+{
+	bool news = tap->ring.head != tap->ring.reserved;
+	uint64_t one = 1;
+
+	ring_publish(&tap->ring);
+	if (likely(!news || !load_relaxed(&tap->asleep)))
+		return;
+	store_relaxed(&tap->asleep, 0);
+	/* It can only fail when the counter is full, and then it is readable. */
+	if (write(tap->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
 void tap_publish(struct lane *lane)
 {
 	for (uint32_t captures = lane->taps->used; captures; captures &= captures - 1) {
 		struct tap *tap = tap_of(lane, captures);
 
-		ring_publish(&tap->ring);
+		publish(tap);
 		tap->open[TAP_OUTSIDE] = tap->open[TAP_INSIDE] = 0;
 	}
 }

@@ -11,7 +11,8 @@
  * A tunnel's frames, and those of a network, are inner ones, without the outer headers.
  *
  * Invariants: without captures lane->taps is NULL and no stage of this file runs. A tap never waits
- * and never changes what is forwarded.
+ * and never changes what is forwarded. It makes one system call, when a capture's thread that found
+ * nothing for a while went to sleep and there is a record for it now.
  * Threads: struct tap_set is immutable, published by control under RCU; struct tap is one worker's.
  */
 #ifndef CAPTURE_TAP_H
@@ -65,6 +66,8 @@ enum tap_depth {
 /* One worker's part of one capture. Made and freed by capture.c. */
 struct tap {
 	const struct tap_options *options;
+	int wake_fd;		/* an eventfd */
+	uint32_t asleep;	/* the thread sets it: whoever publishes clears it, and wakes */
 	struct ring ring;
 	/* worker writes, others read */
 	uint64_t matched cache_aligned;	/* the filter let them pass */
@@ -72,6 +75,7 @@ struct tap {
 	uint64_t missed;	/* the ring was full */
 	/* worker */
 	uint64_t to_skip;	/* until the next sample */
+	uint8_t gap;		/* RECORD_GAP: of the next record */
 	uint64_t open[TAP_DEPTHS];	/* bit i: record[][i] is one of the burst's packet i */
 	struct record *record[TAP_DEPTHS][BURST_MAX];
 };

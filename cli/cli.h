@@ -92,5 +92,7 @@ int flow_run(struct cli *cli, int argc, char **argv);
 int drops_run(struct cli *cli, int argc, char **argv);
 int config_run(struct cli *cli, int argc, char **argv);
 int log_run(struct cli *cli, int argc, char **argv);
+/* The exit status may be tcpdump's. */
+int capture_run(struct cli *cli, int argc, char **argv);
 
 #endif

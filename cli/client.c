@@ -15,7 +15,6 @@
 #include "cli/protocol.h"
 #include "lib/bits.h"
 
-#define PATIENCE_S 15
 #define READ_BYTES (64 * 1024)
 
 static int refused_by_mode(const struct cli *cli)
@@ -61,7 +60,7 @@ static int connect_failed(const struct cli *cli, int error)
 static int client_open(struct cli *cli)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval limit = {.tv_sec = PATIENCE_S};
+	struct timeval limit = {.tv_sec = CLIENT_PATIENCE_S};
 	struct client *c;
 	int r;
 
@@ -103,13 +102,13 @@ void client_close(struct cli *cli)
 static int lost(const struct cli *cli, ssize_t r)
 {
 	if (r < 0 && errno == EAGAIN)
-		return cli_fail(cli, "culvertd does not answer within %d s", PATIENCE_S);
+		return cli_fail(cli, "culvertd does not answer within %d s", CLIENT_PATIENCE_S);
 	if (r < 0 && errno != ECONNRESET)
 		return cli_fail(cli, "%s: %s", cli->socket, strerror(errno));
 	return cli_fail(cli, "culvertd closed the connection: see journalctl -u culvertd");
 }
 
-/* Nothing came for PATIENCE_S, which may be right: a million rules are taking effect, or others
+/* Nothing came for a while, which may be right: a million rules are taking effect, or others
  * come first. On a connection of its own the daemon answers at once. */
 static int probe(const struct cli *cli)
 {
@@ -132,7 +131,7 @@ static int failed_call(const struct cli *cli)
 	return lost(cli, -1);
 }
 
-static int client_fill(struct cli *cli)
+int client_fill(struct cli *cli)
 {
 	struct client *c = cli->client;
 	ssize_t r;
@@ -254,21 +253,39 @@ static int read_bytes(struct cli *cli, size_t n)
 	return CLI_DONE;
 }
 
-/* The notification behind the last chunk. */
+int client_chunk(const struct cli *cli, const char *line, size_t *n)
+{
+	char *end;
+
+	*n = strtoul(line, &end, 10);
+	if (end == line || *end || *n > 64 * PROTOCOL_LINE_MAX)
+		return cli_fail(cli, "%s is no culvertd: it talks something else", cli->socket);
+	return CLI_DONE;
+}
+
+int client_end(const struct cli *cli, const char *line, json_t **end)
+{
+	json_t *message = json_loads(line, 0, NULL);
+	json_t *params = json_object_get(message, "params");
+	json_t *error = json_object_get(params, "error");
+	int status = !params ? cli_fail(cli, "the answer is cut off") :
+		     error   ? fail_with(cli, error) :
+			       CLI_DONE;
+
+	*end = status == CLI_DONE ? json_incref(params) : NULL;
+	json_decref(message);
+	return status;
+}
+
 static int read_end(struct cli *cli)
 {
-	json_t *message, *error;
+	json_t *end = NULL;
 	char *line;
-	int status;
+	int status = client_read_line(cli, &line);
 
-	if (client_read_line(cli, &line))
-		return CLI_FAILED;
-	message = json_loads(line, 0, NULL);
-	error = json_object_get(json_object_get(message, "params"), "error");
-	status = !message ? cli_fail(cli, "the answer is cut off") :
-		 error	  ? fail_with(cli, error) :
-			    CLI_DONE;
-	json_decref(message);
+	if (status == CLI_DONE)
+		status = client_end(cli, line, &end);
+	json_decref(end);
 	return status;
 }
 
@@ -284,15 +301,10 @@ static int read_stream(struct cli *cli, const char *method, json_t *params,
 		return status;
 	json_decref(result);
 	for (;;) {
-		char *end;
 		size_t n;
 
-		if (client_read_line(cli, &line))
+		if (client_read_line(cli, &line) || client_chunk(cli, line, &n))
 			return CLI_FAILED;
-		n = strtoul(line, &end, 10);
-		if (end == line || *end || n > 64 * PROTOCOL_LINE_MAX)
-			return cli_fail(cli, "%s is no culvertd: it talks something else",
-					cli->socket);
 		if (n == 0)
 			return read_end(cli);
 		if (read_bytes(cli, n))

@@ -43,7 +43,12 @@ static const struct noun {
 	 "is a file right? what is running?"},
 	{"log",     log_run,     "[LEVEL]",
 	 "error, warn, info or debug"},
-	{"capture", NULL, "", ""},
+	{"capture", capture_run, "[PORT[,PORT] [OPTION ...] [-w FILE|-]]\n"
+				 "PORT[,PORT] [OPTION ...] -- [TCPDUMP ARGUMENT ...]\n"
+				 " PORT: a port, tunnel:VTEP or network:NAME\n"
+				 " OPTION: --dir in|out|both, --filter 'PCAP EXPRESSION',\n"
+				 " --snaplen BYTES, --sample N, --inner, --drops, --device NAME",
+	 "tcpdump on ports, tunnels and networks; alone: the captures that run"},
 	{"trace",   NULL, "", ""},
 	{"top",     NULL, "", ""},
 };
@@ -84,14 +89,17 @@ int cli_later(const struct cli *cli, const char *verb)
 	return CLI_FAILED;
 }
 
-/* Each form of @usage on a line of its own. */
+/* Each form of @usage on a line of its own; what begins with a blank explains those above. */
 static void print_usage(FILE *out, const char *noun, const char *usage)
 {
 	const char *lead = "usage:";
 
 	for (const char *end; usage; usage = *end ? end + 1 : NULL, lead = "      ") {
 		end = strchrnul(usage, '\n');
-		fprintf(out, "%s culvert %s %.*s\n", lead, noun, (int)(end - usage), usage);
+		if (*usage == ' ')
+			fprintf(out, "        %.*s\n", (int)(end - usage), usage);
+		else
+			fprintf(out, "%s culvert %s %.*s\n", lead, noun, (int)(end - usage), usage);
 	}
 }
 

@@ -113,20 +113,31 @@ struct conf_capture_source {
 	struct ip vtep;		/* when it is neither */
 };
 
+#define CONF_CAPTURES_MAX 32
+#define CONF_CAPTURE_SOURCES_MAX 64
+#define CONF_SNAPLEN_MAX 65535
+
+enum conf_capture_dir {
+	CONF_CAPTURE_IN = 1 << 0,
+	CONF_CAPTURE_OUT = 1 << 1,
+	CONF_CAPTURE_BOTH = CONF_CAPTURE_IN | CONF_CAPTURE_OUT,
+};
+
 /* A capture that runs as long as the daemon. */
 struct conf_capture {
 	struct conf_where where;
 	char *name;		/* its device is cap-NAME, unless device is set */
 	struct conf_capture_source *sources;
 	size_t n_sources;
-	uint8_t dir;		/* bits 0: in, 1: out (enum capture_dir) */
+	uint8_t dir;		/* enum conf_capture_dir */
 	bool drops;
 	bool inner;
 	uint32_t snaplen;
 	uint32_t sample;
 	char *filter_text;	/* or NULL */
-	struct pcap_filter *filter;	/* compiled; NULL without filter_text. The conf's */
-	char *device;		/* an existing netdev, or NULL: one is made */
+	struct pcap_filter *filter;	/* compiled, NULL without filter_text; in memory, below */
+	struct conf_where device_where;	/* of device, else of the name */
+	char *device;		/* name or altname of an existing netdev, or NULL: one is made */
 };
 
 struct conf_tunnels {

@@ -284,6 +284,50 @@ static void check_ports(struct host *h)
 	}
 }
 
+static void refuse_capture(struct host *h, const struct conf_capture *c, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void refuse_capture(struct host *h, const struct conf_capture *c, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	conf_errors_add(h->errors, c->device_where, "%s: %s", c->name, text);
+}
+
+/* The names alone were compared by conf_load. One that is not there may come: a gateway starts
+ * without a capture. */
+static void check_capture(struct host *h, size_t index)
+{
+	const struct conf_capture *c = &h->conf->captures[index];
+	const struct link *link = links_find(&h->links, c->device);
+
+	if (!link)
+		return;
+	if (link->loopback)
+		refuse_capture(h, c, "%s is the loopback device, allowed: another", link->name);
+	for (size_t i = 0; i < h->conf->n_ports; i++)
+		if (find_device(&h->links, &h->conf->ports[i]) == link)
+			refuse_capture(h, c, "%s is the device of the port %s, allowed: a device "
+				       "that is no port's", link->name, h->conf->ports[i].name);
+	for (size_t i = 0; i < index; i++) {
+		const struct conf_capture *o = &h->conf->captures[i];
+
+		if (o->device && links_find(&h->links, o->device) == link)
+			refuse_capture(h, c, "%s is also the device of %s, allowed: one capture "
+				       "each", link->name, o->name);
+	}
+}
+
+static void check_captures(struct host *h)
+{
+	for (size_t i = 0; i < h->conf->n_captures; i++)
+		if (h->conf->captures[i].device)
+			check_capture(h, i);
+}
+
 /* Default routes matter only for ports that take all frames; a full table takes seconds to read. */
 static bool wants_routes(const struct conf *conf)
 {
@@ -311,6 +355,7 @@ int conf_check_host(const struct conf *conf, struct conf_errors *errors)
 	} else {
 		check_local(&h);
 		check_ports(&h);
+		check_captures(&h);
 	}
 	links_fini(&h.links);
 	conf_errors_sort(errors);

@@ -22,6 +22,7 @@ static const struct key top_key[] = {
 	{.name = "networks", .read = keep_node, .offset = offsetof(struct reader, networks)},
 	{.name = "tunnels", .read = keep_node, .offset = offsetof(struct reader, tunnels)},
 	{.name = "flows", .read = keep_node, .offset = offsetof(struct reader, flows)},
+	{.name = "captures", .read = keep_node, .offset = offsetof(struct reader, captures)},
 	{.name = "control", .read = keep_node, .offset = offsetof(struct reader, control)},
 	{.name = "metrics", .read = later_metrics},
 	{.name = "log", .read = keep_node, .offset = offsetof(struct reader, log)},
@@ -35,6 +36,8 @@ static const struct foreign top_foreign[] = {
 	{"bridges", "networks"}, {"bridge", "networks"}, {"vlans", "networks"},
 	{"interfaces", "ports"}, {"vxlan", "tunnels"},	 {"includes", "include"},
 	{"api", "control"},	 {"logging", "log"},	 {"cores", "workers"},
+	{"mirrors", "captures"}, {"mirror", "captures"}, {"span", "captures"},
+	{"sniffers", "captures"},
 };
 static const struct keys top_keys = {.what = "the file",
 				     .key = top_key,
@@ -328,6 +331,7 @@ static void read_sections(struct reader *r, const struct node *root)
 	read_ports(r);
 	read_underlay(r);
 	read_statics(r);
+	read_captures(r);
 	check_conf(r);
 }
 

@@ -431,3 +431,16 @@ bool port_carries(struct reader *r, size_t port, uint16_t network)
 	}
 	return d->carries[network / 64] >> (network % 64) & 1;
 }
+
+const char *port_near(const struct reader *r, const char *word)
+{
+	unsigned int best = 1000, distance;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < r->conf->n_ports; i++)
+		if (text_is_near(word, r->drafts[i].port.name, &distance) && distance < best) {
+			best = distance;
+			name = r->drafts[i].port.name;
+		}
+	return name;
+}

@@ -54,7 +54,7 @@ struct reader {
 	struct arena *memory;	/* what struct conf points to */
 	struct tree tree;
 	/* sections, or NULL */
-	const struct node *workers, *ports, *networks, *tunnels, *flows, *control,
+	const struct node *workers, *ports, *networks, *tunnels, *flows, *captures, *control,
 		*log;
 	/* networks */
 	struct network_range *ranges;
@@ -88,7 +88,7 @@ struct key {
 	void (*read)(struct reader *r, const struct key *key, const struct node *value,
 		     void *target);
 	size_t offset;		/* of the target */
-	uint32_t min, max;	/* of numbers */
+	uint32_t min, max;	/* of numbers; max of a text: bytes, 0 for 255 */
 	const struct word *words;
 	const char *allowed;	/* said to whom gets it wrong; NULL: made of words, min and max */
 	uint32_t types;		/* of ports that have it; 0: all */
@@ -166,6 +166,8 @@ void read_underlay(struct reader *r);
 void read_networks(struct reader *r);
 void read_statics(struct reader *r);
 void read_ports(struct reader *r);
+/* When all of the above is known. */
+void read_captures(struct reader *r);
 /* Addresses of a replication list, our own left out. Shared when the node is the same. */
 void read_remotes(struct reader *r, const struct node *value, struct ip **remotes, size_t *n);
 /* A VTEP that we could send to. */
@@ -181,6 +183,8 @@ uint16_t network_named(struct reader *r, const char *what, const struct node *va
 /* A new port with its defaults, or NULL after an error. */
 struct port_draft *port_add(struct reader *r, const struct node *key, const char *name);
 bool port_carries(struct reader *r, size_t port, uint16_t network);
+/* The name of a port that @word may be a slip of, or NULL. */
+const char *port_near(const struct reader *r, const char *word);
 
 /* check.c: what several parts must agree on. */
 void check_conf(struct reader *r);

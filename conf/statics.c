@@ -7,29 +7,15 @@
 
 #include "conf/errors.h"
 #include "conf/reader.h"
-#include "conf/text.h"
 
 static const struct key static_key = {
 	.name = "static", .allowed = "a map of MAC: PORT or MAC: VTEP address"};
-
-static const char *nearest_port(const struct reader *r, const char *word)
-{
-	unsigned int best = 1000, distance;
-	const char *name = NULL;
-
-	for (size_t i = 0; i < r->conf->n_ports; i++)
-		if (text_is_near(word, r->drafts[i].port.name, &distance) && distance < best) {
-			best = distance;
-			name = r->drafts[i].port.name;
-		}
-	return name;
-}
 
 static bool read_static_port(struct reader *r, const struct conf_network *network,
 			     const struct node *value, struct conf_static *s)
 {
 	const char *text = value->text;
-	const char *near = nearest_port(r, text);
+	const char *near = port_near(r, text);
 	int64_t port = index_get(&r->port_by_name, text);
 
 	if (index_get(&r->broken_ports, text) >= 0)

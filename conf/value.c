@@ -134,7 +134,7 @@ static const char *printable(struct reader *r, const struct key *key, const stru
 
 	if (!text)
 		return NULL;
-	if (left == 0 || left > TEXT_MAX) {
+	if (left == 0 || left > (key->max ? key->max : TEXT_MAX)) {
 		refuse(r, key, value, left ? "too long" : "empty");
 		return NULL;
 	}
@@ -154,7 +154,7 @@ static const char *printable(struct reader *r, const struct key *key, const stru
 
 READER(read_text)
 {
-	struct key text_key = {.name = key->name,
+	struct key text_key = {.name = key->name, .max = key->max,
 			       .allowed = key->allowed ? key->allowed :
 							 "one line of up to 255 bytes"};
 	const char *text = printable(r, &text_key, value);

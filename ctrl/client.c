@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,12 @@
 #define KEEP_BYTES (2 * PROTOCOL_CHUNK_BYTES)
 #define COUNT_LINE_BYTES 16	/* room for a chunk's count, newline included */
 
-enum client_op { CLIENT_IDLE, CLIENT_RECEIVES, CLIENT_SENDS };
+enum client_op {
+	CLIENT_IDLE,
+	CLIENT_RECEIVES,
+	CLIENT_SENDS,
+	CLIENT_LIVES,		/* a live stream is not ours: it is watched whether it is wanted */
+};
 
 enum client_upload {
 	UPLOAD_NONE,
@@ -24,7 +30,8 @@ enum client_upload {
 
 struct client {
 	struct loop_op op;
-	struct loop_task turn;	/* bulk: the next chunk, the next piece of an upload */
+	struct loop_task turn;	/* bulk: the next chunk, the next piece of an upload; also
+				 * what a live stream left to say */
 	struct server *server;
 	struct client *next;
 	struct client *previous;
@@ -54,7 +61,7 @@ void client_free(struct client *c)
 		c->next->previous = c->previous;
 	c->server->n_clients--;
 	if (c->rest.stream)
-		c->rest.stream->end(c->rest.stream);
+		rpc_stream_free(c->rest.stream);
 	if (c->rest.job)
 		job_leave(c->rest.job);
 	json_decref(c->rest.id);
@@ -116,6 +123,15 @@ static void frame_chunk(struct client *c)
 	memcpy(c->out.data + c->out_start, line, n);
 }
 
+/* @error: 0 or -errno. */
+static void end_stream(struct client *c, int error)
+{
+	buffer_str(&c->out, "0\n");
+	rpc_stream_end(c->rest.stream, c->rest.id, error, &c->out);
+	rpc_stream_free(c->rest.stream);
+	forget_rest(c);
+}
+
 static void make_chunk(struct client *c)
 {
 	static const char room[COUNT_LINE_BYTES];
@@ -130,12 +146,31 @@ static void make_chunk(struct client *c)
 		frame_chunk(c);
 	else
 		c->out_start = COUNT_LINE_BYTES;
-	if (r > 0)
-		return;
-	buffer_str(&c->out, "0\n");
-	rpc_stream_end(stream, c->rest.id, r, &c->out);
-	stream->end(stream);
-	forget_rest(c);
+	if (r <= 0)
+		end_stream(c, r);
+}
+
+/* The stream is somebody else's from now on, until stream_ended(). The kernel tells when the client
+ * has closed its sending half, whatever it has sent before. */
+static void hand_over(struct client *c)
+{
+	struct stream *stream = c->rest.stream;
+
+	stream->client = c;
+	c->doing = CLIENT_LIVES;
+	io_uring_prep_poll_add(loop_sqe(c->server->loop, &c->op), c->fd, POLLRDHUP);
+	stream->take(stream, c->fd);
+}
+
+void stream_ended(struct stream *stream, int error)
+{
+	struct client *c = stream->client;
+
+	if (c->doing == CLIENT_LIVES)
+		loop_forget(c->server->loop, &c->op);
+	c->doing = CLIENT_IDLE;
+	end_stream(c, error);
+	loop_later(c->server->loop, &c->turn);
 }
 
 static void use_bytes(struct client *c, size_t n)
@@ -242,7 +277,9 @@ static void look_further(struct client *c)
 {
 	buffer_reset(&c->out, KEEP_BYTES);
 	c->out_start = 0;
-	if (c->rest.stream || c->upload)
+	if (c->rest.stream && !c->rest.stream->next)
+		hand_over(c);
+	else if (c->rest.stream || c->upload)
 		loop_later(c->server->loop, &c->turn);
 	else if (c->rest.job)
 		return;		/* client_job() comes */
@@ -302,6 +339,10 @@ static void client_done(struct loop_op *op, int result, uint32_t cqe_flags)
 	uint8_t done = c->doing;
 
 	c->doing = CLIENT_IDLE;
+	if (done == CLIENT_LIVES) {
+		c->rest.stream->finish(c->rest.stream);
+		return;
+	}
 	if (result == -EINTR || result == -EAGAIN)
 		result = 0;
 	else if (result < 0 || (done == CLIENT_RECEIVES && result == 0)) {

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "ctrl/captures.h"
 #include "ctrl/commands.h"
 #include "ctrl/fields.h"
 #include "ctrl/flows.h"
@@ -34,6 +35,7 @@ static json_t *workers_array(const struct commands *c)
 		field_int(o, "index", i);
 		json_object_set_new(o, "core", json_integer(r.stats.core));
 		field_real(o, "busy_percent", r.busy_percent);
+		field_int(o, "busy_ns", worker_busy_ns(c->g->worker[i]));
 		field_int(o, "longest_loop_us", r.longest_loop_ns / NS_PER_US);
 		field_int(o, "frames_free", r.stats.frames_free);
 		field_int(o, "frames", r.stats.n_frames);
@@ -69,6 +71,17 @@ static json_t *tunnels_object(const struct gateway *g)
 		ok += tunnels_get(g->tunnels, (uint16_t)(EGRESS_TUNNEL0 + i))->state == TUNNEL_OK;
 	field_int(o, "ok", ok);
 	field_int(o, "bad", n - ok);
+	return o;
+}
+
+static json_t *captures_object(const struct gateway *g)
+{
+	json_t *o = json_object();
+	uint64_t captured, missed;
+
+	field_int(o, "running", captures_sum(g->captures, &captured, &missed));
+	field_int(o, "captured", captured);
+	field_int(o, "missed", missed);
 	return o;
 }
 
@@ -171,6 +184,7 @@ int cmd_status(struct request *request)
 	field_int(o, "fdb", fdb_count(g->tables->fdb));
 	field_json(o, "tunnels", tunnels_object(g));
 	field_int(o, "flows", flow_table_count(g->flows->table));
+	field_json(o, "captures", captures_object(g));
 	field_json(o, "traffic", traffic_object(c));
 	field_json(o, "kernel", host_object(g));
 	field_json(o, "problems", problems);

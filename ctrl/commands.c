@@ -44,10 +44,22 @@ const struct method commands_methods[] = {
 	{"flow.count",     cmd_flow_count,   {{"match", JSON_STRING, false},
 					      {"strict", JSON_TRUE, false}}},
 	{"drops",          cmd_drops,        {{"port", JSON_STRING, false}}},
+	{"capture",        cmd_capture,      {{"of", JSON_ARRAY, true},
+					      {"dir", JSON_STRING, false},
+					      {"filter", JSON_STRING, false},
+					      {"program", JSON_ARRAY, false},
+					      {"snaplen", JSON_INTEGER, false},
+					      {"sample", JSON_INTEGER, false},
+					      {"inner", JSON_TRUE, false},
+					      {"drops", JSON_TRUE, false},
+					      {"device", JSON_STRING, false},
+					      {"pcapng", JSON_TRUE, false},
+					      {"paused", JSON_TRUE, false}}},
+	{"capture.start",  cmd_capture_start, {{"id", JSON_INTEGER, true}}},
+	{"capture.list",   cmd_capture_list, {{0}}},
 	{"config.show",    cmd_config_show,  {{0}}},
 	{"log",            cmd_log,          {{"level", JSON_STRING, false}}},
 	{"tunnel.check",   NULL, {{0}}},
-	{"capture",        NULL, {{0}}},
 	{"trace",          NULL, {{0}}},
 	{"config.diff",    NULL, {{0}}},
 	{"config.reload",  NULL, {{0}}},
@@ -247,8 +259,11 @@ static int list_next(struct stream *stream, struct buffer *out)
 
 	while (l->i < l->end && out->n < stop && clock_ns() < stop_ns) {
 		json_t *item = l->item(l->c, l->i++);
-		char *line = item ? json_dumps(item, PROTOCOL_JSON) : NULL;
+		char *line;
 
+		if (json_is_null(item))
+			continue;
+		line = item ? json_dumps(item, PROTOCOL_JSON) : NULL;
 		json_decref(item);
 		if (!line)
 			return -ENOMEM;

@@ -51,7 +51,8 @@ int request_selector(struct request *request, struct rules_selector *selector);
 /* Of error.data: {"line" (of a file), "column", "text"}. */
 json_t *rules_error_object(const struct rules_error *error);
 
-/* Answers with a stream of item(c, i) for i in [from, to), an object a line. */
+/* Answers with a stream of item(c, i) for i in [from, to), an object a line; json_null(): there is
+ * none. */
 int request_list(struct request *request, uint32_t from, uint32_t to,
 		 json_t *(*item)(const struct commands *c, uint32_t i));
 
@@ -81,6 +82,9 @@ int cmd_flow_del(struct request *request);
 int cmd_flow_dump(struct request *request);
 int cmd_flow_count(struct request *request);
 int cmd_drops(struct request *request);
+int cmd_capture(struct request *request);
+int cmd_capture_start(struct request *request);
+int cmd_capture_list(struct request *request);
 int cmd_config_show(struct request *request);
 int cmd_log(struct request *request);
 

@@ -9,11 +9,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "ctrl/captures.h"
 #include "ctrl/cores.h"
 #include "ctrl/flows.h"
 #include "ctrl/learner.h"
 #include "ctrl/links.h"
 #include "ctrl/netlink.h"
+#include "ctrl/permanent.h"
 #include "ctrl/ports.h"
 #include "ctrl/underlay.h"
 #include "ctrl/views.h"
@@ -275,6 +277,8 @@ static void on_second(struct loop_timer *timer)
 	take_resolve_events(g);
 	learner_drain(g->learner, EVENTS_PER_WAKE);
 	flows_every_second(g->flows);
+	captures_every_second(g->captures);
+	permanent_every_second(g->permanent);
 	if (g->underlay)
 		underlay_every_second(g->underlay);
 	gateway_watch_counters(g);
@@ -324,9 +328,13 @@ int gateway_create(const struct conf *conf, struct loop *loop, const char *run_d
 	if (r == 0)
 		r = make_netlink(g);
 	if (r == 0)
+		r = captures_create(g, &g->captures);
+	if (r == 0)
 		r = ports_open_all(g);
 	if (r == 0)
 		r = start_workers(g);
+	if (r == 0)
+		r = permanent_create(g, &g->permanent);
 	if (r < 0) {
 		if (r == -ENOMEM)
 			log_error("not enough memory");
@@ -373,6 +381,8 @@ void gateway_destroy(struct gateway *g)
 		worker_stop(g->worker[i]);
 	if (g->n_workers)
 		log_books(g);
+	captures_destroy(g->captures);
+	permanent_destroy(g->permanent);
 	ports_close_all(g);
 	links_destroy(g->links);
 	underlay_destroy(g->underlay);

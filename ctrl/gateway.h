@@ -92,6 +92,8 @@ struct links;			/* ctrl/links.h */
 struct netlink;			/* ctrl/netlink.h */
 struct views;			/* ctrl/views.h */
 struct flows;			/* ctrl/flows.h */
+struct captures;		/* ctrl/captures.h */
+struct permanent;		/* ctrl/permanent.h */
 
 /* What only two looks at the counters can tell; see problems.c. */
 struct gateway_watch {
@@ -122,6 +124,8 @@ struct gateway {
 	struct netlink *netlink;
 	struct views *views;
 	struct flows *flows;
+	struct captures *captures;
+	struct permanent *permanent;
 	uint32_t *vnis;		/* all of ours, for the XDP program */
 	uint32_t n_vnis;
 	struct loop_timer every_second;

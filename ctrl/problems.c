@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctrl/gateway.h"
+#include "ctrl/permanent.h"
 #include "ctrl/views.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -176,6 +177,23 @@ static void mtu_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
 	snprintf(p->cure, sizeof(p->cure), "ip link set %s mtu %u", g->tunnel[i].device, needed);
 }
 
+static uint64_t capture_since(struct gateway *g, uint32_t i)
+{
+	const char *why;
+
+	return permanent_problem(g->permanent, i, &why);
+}
+
+static void capture_render(struct gateway *g, uint32_t i, struct gateway_problem *p)
+{
+	const char *why = "";
+
+	permanent_problem(g->permanent, i, &why);
+	snprintf(p->what, sizeof(p->what), "capture %s", g->conf->captures[i].name);
+	snprintf(p->text, sizeof(p->text), "%s", why);
+	snprintf(p->cure, sizeof(p->cure), "culvert capture");
+}
+
 static uint64_t books_since(struct gateway *g, uint32_t i)
 {
 	return g->watch.books_since_ns;
@@ -211,7 +229,7 @@ static void overflow_render(struct gateway *g, uint32_t i, struct gateway_proble
 /* One row for each kind of problem: since when object @i has it (0: it has not), and how to say
  * it. */
 static const struct kind {
-	enum { OF_PORTS, OF_NETWORKS, OF_TUNNELS, OF_GATEWAY } of;
+	enum { OF_PORTS, OF_NETWORKS, OF_TUNNELS, OF_CAPTURES, OF_GATEWAY } of;
 	uint64_t (*since)(struct gateway *g, uint32_t i);
 	void (*render)(struct gateway *g, uint32_t i, struct gateway_problem *problem);
 } kinds[] = {
@@ -222,6 +240,7 @@ static const struct kind {
 	{OF_NETWORKS, network_limit_since, network_limit_render},
 	{OF_TUNNELS, tunnel_since, tunnel_render},
 	{OF_TUNNELS, mtu_since, mtu_render},
+	{OF_CAPTURES, capture_since, capture_render},
 	{OF_GATEWAY, books_since, books_render},
 	{OF_GATEWAY, overflow_since, overflow_render},
 };
@@ -241,6 +260,8 @@ static uint32_t n_objects(const struct gateway *g, const struct kind *kind)
 		return g->n_networks;
 	case OF_TUNNELS:
 		return g->tunnels ? g->tunnels->n_tunnels : 0;
+	case OF_CAPTURES:
+		return (uint32_t)g->conf->n_captures;
 	default:
 		return 1;
 	}

@@ -80,6 +80,13 @@ static void add_end(struct buffer *out, json_t *params)
 				PROTOCOL_STREAM_END, "params", params));
 }
 
+void rpc_stream_free(struct stream *stream)
+{
+	json_decref(stream->about);
+	json_decref(stream->totals);
+	stream->end(stream);
+}
+
 void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out)
 {
 	json_t *params = json_pack("{s:O}", "id", id);
@@ -89,6 +96,8 @@ void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct b
 				    error_object(PROTOCOL_INTERNAL, strerror(-error), NULL));
 	else if (params)
 		json_object_set_new(params, "count", json_integer((json_int_t)stream->count));
+	if (params && stream->totals)
+		json_object_update(params, stream->totals);
 	add_end(out, params);
 }
 
@@ -128,6 +137,8 @@ static const char *type_name(json_type type)
 		return "a string";
 	case JSON_INTEGER:
 		return "an integer";
+	case JSON_ARRAY:
+		return "an array";
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return "true or false";
@@ -241,6 +252,8 @@ static void add_result(struct buffer *out, json_t *id, struct request *request)
 		result = json_pack("{s:s}", "stream", request->stream->kind);
 	else if (!result)
 		result = json_object();
+	if (request->stream && request->stream->about)
+		json_object_update(result, request->stream->about);
 	add_line(out, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
@@ -248,7 +261,7 @@ static void add_result(struct buffer *out, json_t *id, struct request *request)
 static void drop_rest(struct request *request)
 {
 	if (request->stream)
-		request->stream->end(request->stream);
+		rpc_stream_free(request->stream);
 	if (request->job)
 		request->job->end(request->job);
 	json_decref(request->result);

@@ -44,11 +44,13 @@ struct stream {
 	/*
 	 * A live stream (next is NULL) goes on until the client closes its sending half, or both:
 	 * somebody else has the socket's sending side meanwhile, to send chunks of his own to it or
-	 * nothing.
+	 * nothing. What the client sends meanwhile waits in the socket.
 	 */
-	/* The answer has been sent: @fd is yours until stream_ended(). */
+	/* The answer has been sent: @fd is yours until stream_ended(), which may be called from
+	 * here on. */
 	void (*take)(struct stream *stream, int fd);
-	/* The client wants no more: end soon, by stream_ended(). Called once at most. */
+	/* The client wants no more, or is gone: end soon, by stream_ended(). Called once at most;
+	 * never before take(). */
 	void (*finish)(struct stream *stream);
 	json_t *about;		/* more fields of the answer, or NULL; the server lets go of it */
 	json_t *totals;		/* more fields of the notification at the end, likewise */
@@ -56,8 +58,8 @@ struct stream {
 	struct client *client;
 };
 
-/* A live stream has ended: sends the 0 chunk and the notification, or, with @error (-errno), that
- * it broke off; and calls end(). */
+/* A live stream that was taken has ended: the 0 chunk and the notification go out, with @error
+ * (-errno) one that says that it broke off; calls end(). */
 void stream_ended(struct stream *stream, int error);
 
 enum job_step {
@@ -165,6 +167,8 @@ struct rpc_rest {
  */
 void rpc_answer(const struct server_options *options, const char *line, size_t n,
 		struct buffer *out, struct rpc_rest *rest);
+/* Nobody wants the stream any more. */
+void rpc_stream_free(struct stream *stream);
 /* The notification behind the last chunk. @error: 0 or -errno. */
 void rpc_stream_end(const struct stream *stream, json_t *id, int error, struct buffer *out);
 /* The upload may begin. */

@@ -57,6 +57,12 @@ networks: {blue: {vni: 10}}
 tunnels: {local: [192.0.2.1], underlay: [h4], missing: wait}
 Y
 
+ip -n "${prefix}sw" link add ifb7 type ifb
+printf 'captures: {a: {of: h1, device: ifb7}}\n' | cat <(one h1) - | check 0 ''
+printf 'captures: {a: {of: h1, device: ifb8}}\n' | cat <(one h1) - | check 1 'no device ifb8'
+printf 'captures: {a: {of: h1, device: ifb8}}\n' | cat <(one h1) - | check 0 '' --offline
+printf 'captures: {a: {of: h1, filter: "port x y"}}\n' | cat <(one h1) - | check 1 'filter: '
+
 say "an XDP program that is not ours"
 cat >"$tmp/pass.c" <<'C'
 #include <linux/bpf.h>

@@ -245,6 +245,25 @@ host()
 	addresses "$name" e0 "$@"
 }
 
+# cabled NAME ADDRESS/LENGTH...: the same over a cable that is none of this kernel's: both ends are
+# virtio NICs, which only a guest has (tests/vm/run; the test says "# vm: nics PROPERTIES").
+cabled()
+{
+	local name=$1 ours theirs
+	shift
+	[ -n "${CULVERT_TEST_NICS:-}" ] || skip "needs virtio NICs: tests/vm/run --all $test_name"
+	read -r ours theirs <<<"$CULVERT_TEST_NICS"
+	namespace "$name"
+	ip link set dev "$(nic "$ours")" netns "${prefix}sw" name "$name"
+	ip link set dev "$(nic "$theirs")" netns "$prefix$name" name e0
+	ip -n "${prefix}sw" link set "$name" up
+	ip -n "$prefix$name" link set e0 up
+	addresses "$name" e0 "$@"
+}
+
+# nic MAC: the device of that address. NICs come back from a namespace that ends, under any name.
+nic() { ip -o link show | awk -v mac="$1" '$0 ~ mac {sub("[:@]", "", $2); print $2; exit}'; }
+
 # vlan_host NS VID: from now on e0 of NS is a VLAN netdev's lower device: what leaves gets the tag
 # in the metadata (as a VLAN netdev does it), what comes in must carry it. In-frame tags: see
 # frames.py.
@@ -350,6 +369,38 @@ stop_culvert()
 	nothing_left
 }
 
+# take_off DEV: detaches culvertd's link on it, as `bpftool link detach` does. Only what that
+# process holds: other namespaces have the same interface numbers.
+take_off()
+{
+	local ifindex
+	ifindex=$(ip -n "${prefix}sw" -o link show "$1" | cut -d: -f1)
+	"$python" - "$culvertd_pid" "$ifindex" <<'P'
+import ctypes, glob, os, platform, re, struct, sys
+BPF_LINK_GET_FD_BY_ID, BPF_LINK_DETACH = 30, 34
+number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def bpf(command, value):
+    attr = ctypes.create_string_buffer(struct.pack("I", value), 128)
+    r = libc.syscall(number, command, attr, 128)
+    if r < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return r
+
+
+for path in glob.glob("/proc/%s/fdinfo/*" % sys.argv[1]):
+    with open(path) as f:
+        text = f.read()
+    link = re.search(r"link_id:\s*(\d+)", text)
+    if link and re.search(r"ifindex:\s*%s\b" % sys.argv[2], text):
+        bpf(BPF_LINK_DETACH, bpf(BPF_LINK_GET_FD_BY_ID, int(link[1])))
+        sys.exit(0)
+sys.exit("no link")
+P
+}
+
 no_sanitizer_report()
 {
 	! grep -E 'Sanitizer|runtime error:' "$tmp/culvertd.log" || die "a sanitizer spoke up"
@@ -443,6 +494,46 @@ finish()
 	stop_culvert
 	say "passed"
 }
+
+# --- captures
+# ---------------------------------------------------------------------------------------
+
+# monitor DEV: a device of the switch for `culvert capture --device`. Nothing listens on it yet.
+monitor()
+{
+	ip -n "${prefix}sw" link add "$1" mtu 9100 type ifb 2>/dev/null ||
+		ip -n "${prefix}sw" link add "$1" mtu 9100 type dummy 2>/dev/null ||
+		skip "needs ifb or dummy"
+	ip -n "${prefix}sw" link set "$1" up
+}
+
+# capture NAME ARGUMENT...: `culvert capture` in the background. Its output is $tmp/NAME.out, what
+# it says $tmp/NAME.says, its process id $job.
+capture()
+{
+	local name=$1
+	shift
+	start sw "$build/culvert" -s "$tmp/sock" capture "$@" \
+		>"$tmp/$name.out" 2>"$tmp/$name.says"
+}
+
+# capturing N: waits until N captures run.
+capturing()
+{
+	eventually 10 captures_are "$1" || die "not $1 captures run: $(cat "$tmp"/*.says)"
+}
+captures_are() { [ "$(value status "d['captures']['running']")" = "$1" ]; }
+
+# record NS [DEV]: tcpdump writes what arrives there to $tmp/NS.received.
+record()
+{
+	start "$1" tcpdump -i "${2:-e0}" -Q in -U -w - >"$tmp/$1.received" 2>"$tmp/$1.listens"
+	eventually 10 grep -q 'listening on' "$tmp/$1.listens" || die "cannot listen in $1"
+}
+
+# frames_in FILE, has_frames FILE N: of a pcap file that may be growing still.
+frames_in() { tcpdump -r "$1" --count 2>/dev/null | cut -d ' ' -f 1; }
+has_frames() { [ "$(frames_in "$1")" = "$2" ]; }
 
 # --- traffic
 # ----------------------------------------------------------------------------------------

@@ -18,38 +18,6 @@ networks:
 Y
 expect "ping" pings h1 10.0.0.2
 
-# take_off DEV: detaches culvertd's link on it. Only what that process holds: other namespaces have
-# the same interface numbers.
-take_off()
-{
-	local ifindex
-	ifindex=$(ip -n "${prefix}sw" -o link show "$1" | cut -d: -f1)
-	"$python" - "$culvertd_pid" "$ifindex" <<'P'
-import ctypes, glob, os, platform, re, struct, sys
-BPF_LINK_GET_FD_BY_ID, BPF_LINK_DETACH = 30, 34
-number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def bpf(command, value):
-    attr = ctypes.create_string_buffer(struct.pack("I", value), 128)
-    r = libc.syscall(number, command, attr, 128)
-    if r < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return r
-
-
-for path in glob.glob("/proc/%s/fdinfo/*" % sys.argv[1]):
-    with open(path) as f:
-        text = f.read()
-    link = re.search(r"link_id:\s*(\d+)", text)
-    if link and re.search(r"ifindex:\s*%s\b" % sys.argv[2], text):
-        bpf(BPF_LINK_DETACH, bpf(BPF_LINK_GET_FD_BY_ID, int(link[1])))
-        sys.exit(0)
-sys.exit("no link")
-P
-}
-
 attached() { ip -n "${prefix}sw" -d -o link show "$1" | grep -q 'name culvert_'; }
 
 expect "attached" attached h1

@@ -5,6 +5,8 @@
 # damaged.
 #
 #   h1 (2 queues) ---- culvert, 2 workers: blue ---- h2 (2 queues), fabric ---- r1 192.0.2.2, vx10
+#
+# vm: cpus 2
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 

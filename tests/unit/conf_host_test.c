@@ -152,6 +152,29 @@ static void tunnels(void **state)
 	run(rows, ARRAY_SIZE(rows));
 }
 
+static void captures(void **state)
+{
+#define PORT "ports: {cvc0: {untagged: blue}}\n"
+	static const struct row rows[] = {
+		{PORT "captures: {a: {of: cvc0}, b: {of: cvc0, device: cvc1}}\n", NULL},
+		{PORT "captures: {a: {of: cvc0, device: none}}\n", NULL},
+		{PORT "captures: {a: {of: cvc0, device: lo}}\n",
+		 "3:34: a: lo is the loopback device, allowed: another"},
+		{PORT "captures: {a: {of: cvc0, device: cvc-alternative-name}}\n",
+		 "3:34: a: cvc0 is the device of the port cvc0, allowed: a device that is no "
+		 "port's"},
+		{"ports: {p: {match: {mac: 02:00:00:00:00:01}, untagged: blue}}\n"
+		 "captures: {a: {of: p, device: cvc0}}\n",
+		 "3:31: a: cvc0 is the device of the port p, allowed: a device that is no port's"},
+		{"ports: {cvc1: {tagged: {7: blue}, rest: kernel}}\n"
+		 "captures: {a: {of: cvc1, device: cvc0}, b: {of: cvc1, device: "
+		 "cvc-alternative-name}}\n",
+		 "3:63: b: cvc0 is also the device of a, allowed: one capture each"},
+	};
+
+	run(rows, ARRAY_SIZE(rows));
+}
+
 static void host(void **state)
 {
 	static const struct row rows[] = {
@@ -279,7 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices),  cmocka_unit_test(logged_in), cmocka_unit_test(tunnels),
 		cmocka_unit_test(host),	    cmocka_unit_test(affinity),	 cmocka_unit_test(programs),
-		cmocka_unit_test(resolve),
+		cmocka_unit_test(captures), cmocka_unit_test(resolve),
 	};
 	int status = make_namespace(), fd;
 

@@ -15,10 +15,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/tap.h"
 #include "conf/conf.h"
 #include "conf/text.h"
 #include "lib/bits.h"
+#include "lib/pcap_filter.h"
 #include "tests/unit/conf_tools.h"
+
+_Static_assert(CONF_CAPTURES_MAX == CAPTURE_MAX &&
+		       CONF_CAPTURE_SOURCES_MAX == CAPTURE_SOURCES_MAX &&
+		       CONF_SNAPLEN_MAX == CAPTURE_SNAPLEN_MAX,
+	       "what can be configured can run");
+_Static_assert(CONF_CAPTURE_IN == (int)CAPTURE_IN && CONF_CAPTURE_OUT == (int)CAPTURE_OUT,
+	       "the same bits");
 
 static char *expected_of(const char *path)
 {
@@ -64,6 +73,30 @@ static void bad_files(void **state)
 		free(entries[i]);
 	}
 	free(entries);
+}
+
+static void too_many_captures(void **state)
+{
+	char dir[32];
+	char *said;
+	FILE *f;
+
+	enter_scratch(dir);
+	f = scratch_file();
+	fprintf(f, "networks: {n: {range: 1-65}}\ncaptures:\n  x: {of: [network:n.1");
+	for (int i = 2; i <= 65; i++)
+		fprintf(f, ", network:n.%d", i);
+	fprintf(f, "]}\n");
+	for (int i = 0; i < 32; i++)
+		fprintf(f, "  c%d: {of: network:n.%d}\n", i, i + 1);
+	fclose(f);
+	said = refused("f");
+	assert_string_equal(said, "f:3:11: of: 65 (at most 64), allowed: ports, tunnel:VTEP and "
+				  "network:NAME, one or a list of them\n"
+				  "f:35:3: captures: too many, allowed: 32\n");
+	free(said);
+	unlink("f");
+	leave_scratch(dir);
 }
 
 /* Bytes that no editor would show. */
@@ -387,6 +420,92 @@ static void alternatives(void **state)
 	conf_free(conf);
 }
 
+static const struct conf_capture *capture(const struct conf *conf, const char *name)
+{
+	for (size_t i = 0; i < conf->n_captures; i++)
+		if (strcmp(conf->captures[i].name, name) == 0)
+			return &conf->captures[i];
+	fail_msg("no capture %s", name);
+	return NULL;
+}
+
+static void capture_sources(const struct conf *conf)
+{
+	const struct {
+		const char *port, *network, *vtep;
+	} rows[] = {
+		{.port = "srv2"},	  {.port = "gw0"},	      {.port = "out"},
+		{.port = "ul0"},	  {.vtep = "192.0.2.2"},    {.vtep = "2001:db8::3"},
+		{.vtep = "192.0.2.9"}, {.network = "red"}, {.network = "tenant.8"},
+	};
+	const struct conf_capture *c = capture(conf, "all-of-them");
+
+	assert_int_equal(c->n_sources, ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct conf_capture_source *s = &c->sources[i];
+
+		assert_int_equal(s->port,
+				 rows[i].port ? port(conf, rows[i].port) - conf->ports : -1);
+		assert_int_equal(s->network, rows[i].network ? network(conf, rows[i].network) : 0);
+		if (rows[i].vtep)
+			assert_ip(&s->vtep, rows[i].vtep);
+	}
+}
+
+/* The BGP of VLAN 7, of VLAN 8, and another port's. */
+static void capture_filter(const struct conf_capture *c)
+{
+	uint8_t frame[64] = {[12] = 0x81, [15] = 7, [16] = 8, [18] = 0x45, [27] = 6, [41] = 179};
+
+	assert_string_equal(c->filter_text, "vlan 7 and tcp port 179");
+	assert_true(pcap_filter_run(c->filter, frame, sizeof(frame)) > 0);
+	frame[15] = 8;
+	assert_int_equal(pcap_filter_run(c->filter, frame, sizeof(frame)), 0);
+	frame[15] = 7;
+	frame[41] = 180;
+	assert_int_equal(pcap_filter_run(c->filter, frame, sizeof(frame)), 0);
+}
+
+static void captures(void **state)
+{
+	static const struct {
+		const char *name, *device;
+		uint8_t dir;
+		bool inner, drops;
+		uint32_t snaplen, sample;
+	} rows[] = {
+		{"defaults", NULL, CAPTURE_BOTH, false, false, 65535, 1},
+		{"all-of-them", NULL, CAPTURE_OUT, false, false, 64, 1000},
+		{"net", NULL, CAPTURE_IN, false, false, 65535, 1},
+		{"net-port", NULL, CAPTURE_BOTH, false, false, 65535, 1},
+		{"net-both", NULL, CAPTURE_BOTH, false, false, 65535, 1},
+		{"up", "ifb0", CAPTURE_BOTH, true, false, 65535, 1},
+		{"_", "a-long-alternative-name-of-a-device", CAPTURE_IN, false, true, 65535,
+		 UINT32_MAX},
+	};
+	struct conf *conf;
+
+	enter(CONF_DIR);
+	conf = load("good/captures.yaml");
+	assert_int_equal(conf->n_captures, ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct conf_capture *c = &conf->captures[i];
+
+		assert_string_equal(c->name, rows[i].name);
+		assert_string_equal(c->device ? c->device : "",
+				    rows[i].device ? rows[i].device : "");
+		assert_int_equal(c->dir, rows[i].dir);
+		assert_int_equal(c->inner, rows[i].inner);
+		assert_int_equal(c->drops, rows[i].drops);
+		assert_int_equal(c->snaplen, rows[i].snaplen);
+		assert_int_equal(c->sample, rows[i].sample);
+		assert_int_equal(!!c->filter, !!c->filter_text);
+	}
+	capture_sources(conf);
+	capture_filter(capture(conf, "all-of-them"));
+	conf_free(conf);
+}
+
 static void anchors(void **state)
 {
 	const struct conf_network *n;
@@ -441,6 +560,7 @@ static void examples(void **state)
 	enter(SOURCE_ROOT "/dist/examples");
 	conf = load("full.yaml");
 	assert_int_equal(conf->n_ports, 9);
+	assert_int_equal(conf->n_captures, 3);
 	conf_free(conf);
 	conf = load("small.yaml");
 	assert_int_equal(conf->n_notices, 0);
@@ -492,11 +612,13 @@ int main(void)
 		cmocka_unit_test(text_distances),
 		cmocka_unit_test(text_traps),
 		cmocka_unit_test(bad_files),
+		cmocka_unit_test(too_many_captures),
 		cmocka_unit_test(bad_bytes),
 		cmocka_unit_test(no_file),
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(interface_example),
 		cmocka_unit_test(alternatives),
+		cmocka_unit_test(captures),
 		cmocka_unit_test(anchors),
 		cmocka_unit_test(include),
 		cmocka_unit_test(empty),

@@ -105,6 +105,28 @@ static inline void check_networks(const struct conf *conf)
 		vnis[conf->networks[i].vni] = 0;
 }
 
+static inline void check_captures(const struct conf *conf)
+{
+	assert_true(conf->n_captures <= CONF_CAPTURES_MAX);
+	for (size_t i = 0; i < conf->n_captures; i++) {
+		const struct conf_capture *c = &conf->captures[i];
+
+		assert_true(c->name[0] && strlen(c->name) <= 11);
+		assert_in_range(c->n_sources, 1, CONF_CAPTURE_SOURCES_MAX);
+		assert_in_range(c->dir, 1, 3);
+		assert_in_range(c->snaplen, 1, CONF_SNAPLEN_MAX);
+		assert_true(c->sample > 0);
+		assert_int_equal(!c->filter, !c->filter_text);
+		for (size_t j = 0; j < c->n_sources; j++) {
+			const struct conf_capture_source *s = &c->sources[j];
+
+			assert_int_equal((s->port >= 0) + !!s->network + !ip_is_none(&s->vtep), 1);
+			assert_true(s->port < (int)conf->n_ports);
+			assert_true(s->network < conf->n_networks);
+		}
+	}
+}
+
 static inline void check_conf(const struct conf *conf)
 {
 	const struct conf_tunnels *t = &conf->tunnels;
@@ -115,6 +137,7 @@ static inline void check_conf(const struct conf *conf)
 	assert_true(t->ttl && t->udp_port);
 	check_ports(conf);
 	check_networks(conf);
+	check_captures(conf);
 }
 
 /* Loads what must load. */

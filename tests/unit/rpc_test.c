@@ -40,6 +40,20 @@ static int m_stream(struct request *request)
 	return 0;
 }
 
+static void no_take_live(struct stream *stream, int fd)
+{
+}
+
+static int m_live(struct request *request)
+{
+	m_stream(request);
+	request->stream->next = NULL;
+	request->stream->take = no_take_live;
+	request->stream->about = json_pack("{s:i}", "device", 4);
+	request->stream->totals = json_pack("{s:i}", "missed", 5);
+	return 0;
+}
+
 static int m_echo(struct request *request)
 {
 	request->result = json_incref(request->params);
@@ -80,6 +94,7 @@ static const struct method methods[] = {
 	{"echo", m_echo, {{"text", JSON_STRING, false}, {"n", JSON_INTEGER, false}}},
 	{"refuse", m_refuse, {{"text", JSON_STRING, true}}},
 	{"stream", m_stream, {{0}}},
+	{"live", m_live, {{0}}},
 	{"job", m_job, {{"upload", JSON_TRUE, false}}},
 	{"later", NULL, {{0}}},
 };
@@ -96,6 +111,8 @@ static const char *const seeds[] = {
 	"\"params\":{\"text\":\"\xc3\xa9\xe2\x82\xac\"}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"stream\"}",
 	"{\"jsonrpc\":\"2.0\",\"method\":\"stream\",\"params\":{}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"live\"}",
+	"{\"jsonrpc\":\"2.0\",\"method\":\"live\"}",
 	"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"job\"}",
 	"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"job\",\"params\":{\"upload\":true}}",
 	"{\"jsonrpc\":\"2.0\",\"method\":\"job\",\"params\":{\"upload\":true}}",
@@ -194,10 +211,14 @@ static void one(const char *line, size_t n)
 	rpc_answer(&options, line, n, &out, &rest);
 	check_answer(&out, &rest);
 	if (rest.stream) {
+		bool live = !rest.stream->next;
+
+		assert_int_equal(!!strstr(out.data, "\"device\":4"), live);
 		buffer_reset(&out, 0);
 		rpc_stream_end(rest.stream, rest.id, 0, &out);
 		assert_non_null(strstr(out.data, "\"method\":\"end\""));
-		rest.stream->end(rest.stream);
+		assert_int_equal(!!strstr(out.data, "\"missed\":5"), live);
+		rpc_stream_free(rest.stream);
 	}
 	if (rest.job)
 		check_job(&rest);

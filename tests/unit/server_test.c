@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,110 @@ static int m_count(struct request *request)
 	return 0;
 }
 
+/* A live stream: a thread sends chunks to the client until there were @n, or the client wants no
+ * more. */
+struct live {
+	struct stream stream;
+	struct loop_watch over;
+	pthread_t thread;
+	int fd;
+	int n;			/* -1: without end */
+	int sent;
+	int error;
+	bool running;
+	bool finished;		/* the client said so */
+	bool stop;
+};
+
+static struct loop *live_loop;
+
+static void *live_thread(void *arg)
+{
+	struct live *l = arg;
+	struct pollfd writable = {.fd = l->fd, .events = POLLOUT};
+
+	while (l->sent != l->n && !__atomic_load_n(&l->stop, __ATOMIC_RELAXED)) {
+		if (send(l->fd, "6\nhello\n", 8, MSG_DONTWAIT | MSG_NOSIGNAL) == 8)
+			l->sent++;
+		else if (errno == EPIPE)
+			break;
+		else
+			poll(&writable, 1, 1);
+	}
+	eventfd_write(l->over.fd, 1);
+	return NULL;
+}
+
+static void live_join(struct live *l)
+{
+	if (!l->running)
+		return;
+	__atomic_store_n(&l->stop, true, __ATOMIC_RELAXED);
+	pthread_join(l->thread, NULL);
+	loop_watch_stop(&l->over);
+	close(l->over.fd);
+	l->running = false;
+}
+
+static void live_over(struct loop_watch *watch)
+{
+	struct live *l = container_of(watch, struct live, over);
+
+	live_join(l);
+	l->stream.count = (uint64_t)l->sent;
+	l->stream.totals = json_pack("{s:i, s:b}", "sent", l->sent, "finished", l->finished);
+	stream_ended(&l->stream, l->error);
+}
+
+static void live_take(struct stream *stream, int fd)
+{
+	struct live *l = container_of(stream, struct live, stream);
+
+	if (l->n == 0) {
+		stream_ended(stream, l->error);
+		return;
+	}
+	l->fd = fd;
+	l->running = true;
+	loop_watch_start(live_loop, &l->over, eventfd(0, EFD_CLOEXEC), live_over);
+	pthread_create(&l->thread, NULL, live_thread, l);
+}
+
+static void live_finish(struct stream *stream)
+{
+	struct live *l = container_of(stream, struct live, stream);
+
+	assert_false(l->finished);
+	l->finished = true;
+	__atomic_store_n(&l->stop, true, __ATOMIC_RELAXED);
+}
+
+static void live_end(struct stream *stream)
+{
+	live_join(container_of(stream, struct live, stream));
+	__atomic_fetch_sub(&streams_alive, 1, __ATOMIC_RELAXED);
+	free(stream);
+}
+
+static int m_live(struct request *request)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	l->stream = (struct stream){
+		.end = live_end,
+		.kind = "text",
+		.take = live_take,
+		.finish = live_finish,
+		.about = json_pack("{s:s}", "name", "a"),
+	};
+	l->n = (int)json_integer_value(json_object_get(request->params, "n"));
+	if (json_is_true(json_object_get(request->params, "fail")))
+		l->error = -ENODEV;
+	__atomic_fetch_add(&streams_alive, 1, __ATOMIC_RELAXED);
+	request->stream = &l->stream;
+	return 0;
+}
+
 static int m_echo(struct request *request)
 {
 	request->result = json_incref(request->params);
@@ -186,6 +291,7 @@ static const struct method methods[] = {
 	{"echo", m_echo, {{"text", JSON_STRING, false}, {"n", JSON_INTEGER, false}}},
 	{"refuse", m_refuse, {{0}}},
 	{"numbers", m_numbers, {{"n", JSON_INTEGER, true}, {"fail", JSON_TRUE, false}}},
+	{"live", m_live, {{"n", JSON_INTEGER, true}, {"fail", JSON_TRUE, false}}},
 	{"count", m_count, {{"steps", JSON_INTEGER, false}, {"upload", JSON_TRUE, false}}},
 };
 
@@ -246,6 +352,7 @@ static int start(void **state)
 	if (loop_create(&f->loop, why, sizeof(why)) < 0 ||
 	    server_create(f->loop, &f->options, &f->server, why, sizeof(why)) < 0)
 		fail_msg("%s", why);
+	live_loop = f->loop;
 	loop_watch_start(f->loop, &f->stop, eventfd(0, EFD_CLOEXEC), stop_ready);
 	pthread_create(&f->thread, NULL, run, f);
 	*state = f;
@@ -759,6 +866,99 @@ static void jobs(void **state)
 	close(fd);
 }
 
+#define LIVE(n, more)                                                                              \
+	"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"live\",\"params\":{\"n\":" #n more "}}\n"
+#define LIVES "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"stream\":\"text\",\"name\":\"a\"}}"
+
+/* Chunks up to the one of no bytes: how many there were. */
+static int hear_live(int fd)
+{
+	const char *line;
+	int n = 0;
+
+	for (line = hear(fd); strcmp(line, "6") == 0; line = hear(fd)) {
+		assert_string_equal(hear(fd), "hello");
+		n++;
+	}
+	assert_string_equal(line, "0");
+	return n;
+}
+
+static void live_streams(void **state)
+{
+	int fd = dial(*state);
+
+	/* They end by themselves, well or not, late or at once; other requests wait for it. */
+	say(fd, LIVE(3, "") LIVE(2, ",\"fail\":true") LIVE(0, "") ECHO);
+	assert_string_equal(hear(fd), LIVES);
+	assert_int_equal(hear_live(fd), 3);
+	assert_string_equal(hear(fd), END("\"count\":3,\"sent\":3,\"finished\":false"));
+	assert_string_equal(hear(fd), LIVES);
+	assert_int_equal(hear_live(fd), 2);
+	assert_string_equal(hear(fd),
+			    END("\"error\":{\"code\":-32603,\"message\":\"No such device\"},"
+				"\"sent\":2,\"finished\":false"));
+	assert_string_equal(hear(fd), LIVES);
+	assert_int_equal(hear_live(fd), 0);
+	assert_string_equal(hear(fd), END("\"count\":0"));
+	assert_string_equal(hear(fd), ECHOED);
+	/* Nobody would know when one ends that nobody hears of. */
+	say(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"live\",\"params\":{\"n\":-1}}\n" ECHO);
+	assert_string_equal(hear(fd), ECHOED);
+	assert_int_equal(streams_alive, 0);
+	close(fd);
+}
+
+/* A client that says that it sends no more hears the end, and what it had asked for before. */
+static void live_until_half_closed(void **state)
+{
+	char want[128];
+	int fd = dial(*state), other = dial(*state);
+	int n;
+
+	say(fd, LIVE(-1, ""));
+	assert_string_equal(hear(fd), LIVES);
+	for (int i = 0; i < 100; i++) {
+		assert_string_equal(hear(fd), "6");
+		assert_string_equal(hear(fd), "hello");
+	}
+	say(fd, ECHO);
+	say(other, ECHO);
+	assert_string_equal(hear(other), ECHOED);
+	shutdown(fd, SHUT_WR);
+	n = 100 + hear_live(fd);
+	snprintf(want, sizeof(want), END("\"count\":%d,\"sent\":%d,\"finished\":true"), n, n);
+	assert_string_equal(hear(fd), want);
+	assert_string_equal(hear(fd), ECHOED);
+	assert_string_equal(hear(fd), "");
+	close(other);
+	close(fd);
+}
+
+/* One that is gone is noticed: having read all or nothing, and having sent whatever its socket
+ * takes. The server holds none of that. */
+static void live_hang_ups(void **state)
+{
+	for (int i = 0; i < 60; i++) {
+		static const char more[4096];
+		size_t n_sent = 0;
+		int fd = dial(*state);
+
+		say(fd, LIVE(-1, ""));
+		if (i % 3)
+			assert_string_equal(hear(fd), LIVES);
+		if (i % 4 == 1)
+			usleep(1000);
+		while (i % 5 == 2 && send(fd, more, sizeof(more), MSG_DONTWAIT) > 0)
+			n_sent += sizeof(more);
+		assert_true(n_sent < 16 * 1024 * 1024);
+		if (i % 2)
+			shutdown(fd, SHUT_WR);
+		close(fd);
+	}
+	wait_for_none(&streams_alive);
+}
+
 /* The server goes away while clients are in every state. */
 static void destroyed_under_load(void **state)
 {
@@ -768,6 +968,7 @@ static void destroyed_under_load(void **state)
 		"\"params\":{\"n\":100000000}}\n",
 		UPLOAD "10\naaaaa",	/* the first is at it, the others wait */
 		COUNT("\"id\":7,", "\"steps\":100000000"),
+		LIVE(-1, ""),
 	};
 	static int fds[20];
 
@@ -855,7 +1056,8 @@ int main(void)
 		SERVER_TEST(uploads),	       SERVER_TEST(upload_a_byte_at_a_time),
 		SERVER_TEST(upload_refused),   SERVER_TEST(upload_of_garbage),
 		SERVER_TEST(upload_hang_ups),  SERVER_TEST(uploads_that_wait),
-		SERVER_TEST(jobs),
+		SERVER_TEST(jobs),	       SERVER_TEST(live_streams),
+		SERVER_TEST(live_until_half_closed), SERVER_TEST(live_hang_ups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
