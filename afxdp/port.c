@@ -380,6 +380,12 @@ void port_set_vlans(struct port *p, const uint64_t vlans[64])
 		steer_set_vlans(p->steer, vlans);
 }
 
+void port_set_time(struct port *p, bool on)
+{
+	if (p->steer)
+		steer_set_time(p->steer, on);
+}
+
 int port_set_vnis(struct port *p, const uint32_t *vnis, uint32_t n_vnis)
 {
 	return p->steer && p->options.unknown_vni_kernel ? steer_set_vnis(p->steer, vnis, n_vnis)

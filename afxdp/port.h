@@ -118,6 +118,9 @@ void port_kernel_stats(struct port *port, struct port_kernel_stats *stats);
 
 /* Changes at run time, without reattaching. */
 void port_set_vlans(struct port *port, const uint64_t vlans[64]);
+/* Whether packets are to know when the NIC received them, where it can say: while somebody
+ * captures. A port that was just opened does not ask. */
+void port_set_time(struct port *port, bool on);
 /* 0 or -errno (-E2BIG: more than 65536). Only for a port opened with unknown_vni_kernel. */
 int port_set_vnis(struct port *port, const uint32_t *vnis, uint32_t n_vnis);
 

@@ -166,6 +166,8 @@ static void fill_steer_options(const struct port *p, struct steer_options *s)
 	    .n_queues = p->n_workers,
 	    .cookie = worker_cookie(p->worker[0]),
 	    .want_hash = o->want_hash,
+	    .want_time = !p->device.rx_metadata_known ||
+			 p->device.rx_metadata & RX_METADATA_TIMESTAMP,
 	    .underlay = o->underlay,
 	    .rest_kernel = o->rest_kernel,
 	    .unknown_vni_kernel = o->unknown_vni_kernel,

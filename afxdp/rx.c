@@ -39,7 +39,7 @@ static bool descriptor_fits(const struct pool *pool, const struct xdp_desc *d)
 {
 	uint32_t offset = (uint32_t)(d->addr % FRAME_BYTES);
 
-	return d->addr / FRAME_BYTES < pool->n_frames && offset >= sizeof(struct rx_meta) &&
+	return d->addr / FRAME_BYTES < pool->n_frames && offset >= sizeof(struct rx_meta_timed) &&
 	       d->len <= FRAME_BYTES - offset;
 }
 
@@ -90,6 +90,9 @@ static void read_meta(struct packet *p, uint32_t cookie)
 		else if (meta.flags & META_HASH_L3)
 			p->hash_kind = HASH_NIC_L3;
 	}
+	if (unlikely(meta.flags & META_TIME))
+		memcpy(&p->rx_time_ns, at - offsetof(struct rx_meta_timed, meta),
+		       sizeof(p->rx_time_ns));
 	if (meta.flags & META_VLAN)
 		read_vlan(p, &meta);
 }

@@ -35,6 +35,7 @@ extern int bpf_xdp_metadata_rx_hash(const struct xdp_md *ctx, __u32 *hash,
 				    enum xdp_rss_hash_type *type) __ksym __weak;
 extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *tpid,
 					__u16 *tci) __ksym __weak;
+extern int bpf_xdp_metadata_rx_timestamp(const struct xdp_md *ctx, __u64 *ns) __ksym __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_XSKMAP);
@@ -55,6 +56,7 @@ struct {
 const volatile __u32 cookie;
 const volatile bool want_hash;
 const volatile bool want_vlan; /* the kernel has the kfunc */
+const volatile bool want_time; /* the kernel has the kfunc, and the driver may have an answer */
 const volatile bool underlay;
 const volatile bool rest_kernel;
 const volatile bool unknown_vni_kernel;
@@ -66,6 +68,7 @@ const volatile __be32 local6[STEER_LOCAL_MAX][4];
 
 /* Changed at run time, through the mapping of .bss. */
 __u64 vlans[64];
+bool time_on; /* somebody captures */
 __u64 no_socket;
 
 struct tag {
@@ -213,6 +216,17 @@ static __always_inline void write_meta(struct xdp_md *ctx, const struct rx_meta 
 		*meta = *from;
 }
 
+static __always_inline void write_meta_timed(struct xdp_md *ctx, const struct rx_meta_timed *from)
+{
+	struct rx_meta_timed *meta;
+
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*meta)))
+		return;
+	meta = (void *)(long)ctx->data_meta;
+	if ((void *)(meta + 1) <= (void *)(long)ctx->data)
+		*meta = *from;
+}
+
 static __always_inline int to_worker(struct xdp_md *ctx)
 {
 	int action = (int)bpf_redirect_map(&xsks, ctx->rx_queue_index, XDP_DROP);
@@ -244,6 +258,14 @@ static __always_inline void read_hash(struct xdp_md *ctx, struct rx_meta *meta)
 	meta->flags |= hash_flags(type);
 }
 
+/* 0: it does not know. (veth says so when it has an skb that no NIC has stamped.) */
+static __always_inline __u64 read_time(struct xdp_md *ctx)
+{
+	__u64 ns = 0;
+
+	return bpf_xdp_metadata_rx_timestamp(ctx, &ns) ? 0 : ns;
+}
+
 SEC("xdp")
 int culvert_bound(struct xdp_md *ctx)
 {
@@ -251,6 +273,7 @@ int culvert_bound(struct xdp_md *ctx)
 	const struct ethhdr *eth = (const void *)(long)ctx->data;
 	struct rx_meta meta = {.cookie = cookie};
 	struct tag tag = {};
+	__u64 time_ns = 0;
 
 	if ((const void *)(eth + 1) > end)
 		return XDP_DROP;
@@ -267,8 +290,16 @@ int culvert_bound(struct xdp_md *ctx)
 		meta.tci = tag.tci;
 		meta.tpid = bpf_ntohs(tag.tpid);
 	}
-	if (meta.flags)
+	if (want_time && time_on)
+		time_ns = read_time(ctx);
+	if (time_ns) {
+		struct rx_meta_timed timed = {.time_ns = time_ns, .meta = meta};
+
+		timed.meta.flags |= META_TIME;
+		write_meta_timed(ctx, &timed);
+	} else if (meta.flags) {
 		write_meta(ctx, &meta);
+	}
 	return to_worker(ctx);
 }
 

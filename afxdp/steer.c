@@ -45,7 +45,13 @@ static struct {
 	bool asked;
 	bool hash;
 	bool vlan;
+	bool time;
 } kernel_kfuncs;
+
+static bool has_kfunc(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+}
 
 static void ask_kernel_kfuncs(void)
 {
@@ -57,10 +63,9 @@ static void ask_kernel_kfuncs(void)
 	btf = btf__load_vmlinux_btf();
 	if (libbpf_get_error(btf))
 		return;
-	kernel_kfuncs.hash =
-	    btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_hash", BTF_KIND_FUNC) > 0;
-	kernel_kfuncs.vlan =
-	    btf__find_by_name_kind(btf, "bpf_xdp_metadata_rx_vlan_tag", BTF_KIND_FUNC) > 0;
+	kernel_kfuncs.hash = has_kfunc(btf, "bpf_xdp_metadata_rx_hash");
+	kernel_kfuncs.vlan = has_kfunc(btf, "bpf_xdp_metadata_rx_vlan_tag");
+	kernel_kfuncs.time = has_kfunc(btf, "bpf_xdp_metadata_rx_timestamp");
 	btf__free(btf);
 }
 
@@ -74,6 +79,12 @@ bool steer_kernel_has_vlan(void)
 {
 	ask_kernel_kfuncs();
 	return kernel_kfuncs.vlan;
+}
+
+bool steer_kernel_has_time(void)
+{
+	ask_kernel_kfuncs();
+	return kernel_kfuncs.time;
 }
 
 static int set_local(struct steer_bpf__rodata *fixed, const struct steer_options *o)
@@ -98,6 +109,7 @@ static int configure(struct steer *steer, const struct steer_options *o)
 	fixed->cookie = o->cookie;
 	fixed->want_hash = o->want_hash && steer_kernel_has_hash();
 	fixed->want_vlan = steer_kernel_has_vlan();
+	fixed->want_time = o->want_time && steer_kernel_has_time();
 	fixed->underlay = o->underlay;
 	fixed->rest_kernel = o->rest_kernel;
 	fixed->unknown_vni_kernel = o->unknown_vni_kernel;
@@ -215,6 +227,11 @@ void steer_set_vlans(struct steer *steer, const uint64_t vlans[64])
 {
 	for (uint32_t i = 0; i < 64; i++)
 		store_relaxed(&steer->bpf->bss->vlans[i], vlans[i]);
+}
+
+void steer_set_time(struct steer *steer, bool on)
+{
+	store_relaxed(&steer->bpf->bss->time_on, on);
 }
 
 static int compare_vnis(const void *a, const void *b)

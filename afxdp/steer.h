@@ -5,7 +5,7 @@
  * Life: steer_clear (whatever a killed predecessor left), steer_load, steer_attach,
  * steer_set_socket for each queue, steer_close. The program hangs on a bpf_link: when the process
  * dies it goes with it. Threads: control's. The program reads vlans while control writes them: word
- * by word.
+ * by word; so it does the switch of steer_set_time.
  */
 #ifndef AFXDP_STEER_H
 #define AFXDP_STEER_H
@@ -24,6 +24,7 @@ struct steer_options {
 	uint32_t cookie; /* of rx_meta */
 	bool bound;      /* culvert_bound, with metadata kfuncs; else culvert_plain */
 	bool want_hash;
+	bool want_time;  /* be ready for steer_set_time */
 	bool underlay;
 	bool rest_kernel;
 	bool unknown_vni_kernel;
@@ -58,13 +59,18 @@ void steer_set_vlans(struct steer *steer, const uint64_t vlans[64]);
 /* Which VNIs are ours, from now on. 0, or -errno (-E2BIG) with what was before still in place. */
 int steer_set_vnis(struct steer *steer, const uint32_t *vnis, uint32_t n_vnis);
 
+/* Whether the driver is asked when it received a frame. At first not. */
+void steer_set_time(struct steer *steer, bool on);
+
 /* Frames that were ours and were dropped because their queue has no socket. */
 uint64_t steer_no_socket(const struct steer *steer);
 /* Of the loaded program; for BPF_PROG_TEST_RUN. */
 int steer_program_fd(const struct steer *steer);
 
-/* Whether this kernel's drivers can be asked for a hash, or a stripped tag (6.3, 6.8). */
+/* Whether this kernel's drivers can be asked for a hash, a stripped tag, the time of reception
+ * (6.3, 6.8, 6.3). */
 bool steer_kernel_has_hash(void);
 bool steer_kernel_has_vlan(void);
+bool steer_kernel_has_time(void);
 
 #endif

@@ -4,11 +4,15 @@
  * Bursts of UDP flows between access ports, frames in cache as a copying kernel leaves them.
  *
  *   taskset -c 1 build/bench/stages [-f FLOWS] [-t] [-r RULES [-m MASKS] [-o] [-c CHANGES_PER_S]]
+ *                                   [-p FILTER [-R RING_KIB] [-d]]
  *
  * -t: the flows come in tagged. -r: one rule for each flow, until there are none left of either; a
  * single rule is for all flows. -m: in how many masks, each with a priority of its own (1 to 16).
  * -o: rules say output, not normal. -c: another thread adds and removes rules of the last mask
  * meanwhile; give it a core of its own (taskset -c 0,1).
+ * -p: the port that frames come in by is captured, those of a pcap filter; of '' all. 1 in 100:
+ * 'ip[14:2] % 100 = 7'. -R: rings of so many KiB. -d: another thread reads what was captured, as a
+ * capture's thread does; without it the frames are only let go.
  *
  * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
  * counts. Both so that neighbours on the machine disturb little.
@@ -21,6 +25,7 @@
 #include <x86intrin.h>
 
 #include "bench/scale.h"
+#include "capture/tap.h"
 #include "dataplane/flow_cache.h"
 #include "dataplane/stages.h"
 #include "dataplane/vlan.h"
@@ -34,9 +39,11 @@
 
 #define N_CHANGED 10000		/* rules that come and go with -c */
 
-enum step { SCALE, PARSE, CLASSIFY, MATCH, ACT, LEARN, FORWARD, REPLICATE, RETAG, HASH, N_STEPS };
-static const char *const step_names[N_STEPS] = {"scale", "parse",   "classify",  "match", "act",
-						"learn", "forward", "replicate", "retag", "hash"};
+enum step { SCALE, TAP_RX, PARSE, CLASSIFY, TAP_IN, MATCH, ACT, LEARN, FORWARD, REPLICATE, RETAG,
+	    TAP_OUT, HASH, N_STEPS };
+static const char *const step_names[N_STEPS] = {
+	"scale", "tap rx", "parse", "classify", "tap in", "match", "act", "learn", "forward",
+	"replicate", "retag", "tap out", "hash"};
 
 static struct tables tables;
 static struct counters counters;
@@ -46,7 +53,11 @@ static struct lane lane = {.tables = &tables, .pool = &pool, .counters = &counte
 			   .learn_events = &events, .now_s = 1, .now_ns = 1000000000};
 static struct burst burst, copies;
 static uint32_t n_flows = 1000, n_rules, n_masks = 1, changes_per_s;
-static bool tagged, outputs, done;
+static bool tagged, outputs, done, drained;
+static const char *capture_filter;	/* NULL: no capture */
+static uint64_t ring_kib = 1024;
+static struct tap tap;
+static uint64_t n_drained;
 
 static void die(const char *what)
 {
@@ -169,6 +180,63 @@ static void *change_rules(void *arg)
 	return NULL;
 }
 
+static void make_capture(void)
+{
+	static struct tap_options options = {.n_sources = 1, .dir = CAPTURE_BOTH, .sample = 1,
+					     .snaplen = CAPTURE_SNAPLEN_MAX};
+	const struct tap_options *const all_options[CAPTURE_MAX] = {&options};
+	struct tap *const all_taps[CAPTURE_MAX] = {&tap};
+	struct pcap_filter *filter = NULL;
+	char why[256];
+
+	if (*capture_filter && pcap_filter_compile(capture_filter, &filter, why, sizeof(why)))
+		die(why);
+	options.filter = filter;
+	tap.options = &options;
+	if (ring_init(&tap.ring, ring_kib * 1024))
+		die("no memory for the ring");
+	tables.taps = tap_set_create(all_options, all_taps);
+	lane.taps = tables.taps;
+	if (!lane.taps)
+		die("no memory");
+}
+
+/* Every line of what there is, once. */
+static uint64_t read_records(const struct record *r, const struct record *end)
+{
+	uint64_t sum = 0;
+
+	for (const uint8_t *at = (const uint8_t *)r; at < (const uint8_t *)end; at += CACHE_LINE)
+		sum += *at;
+	for (; r < end; r = (const struct record *)((const uint8_t *)r + r->bytes))
+		n_drained++;
+	return sum;
+}
+
+static void *drain_ring(void *arg)
+{
+	const struct record *r, *end;
+	static uint64_t sum;
+
+	while (!load_relaxed(&done)) {
+		if (!ring_peek(&tap.ring, &r, &end)) {
+			usleep(1000);
+			continue;
+		}
+		store_relaxed(&sum, sum + read_records(r, end));
+		ring_release(&tap.ring, (uint64_t)((const uint8_t *)end - (const uint8_t *)r));
+	}
+	return NULL;
+}
+
+static void let_go(void)
+{
+	const struct record *r, *end;
+
+	if (!drained && ring_peek(&tap.ring, &r, &end))
+		ring_release(&tap.ring, (uint64_t)((const uint8_t *)end - (const uint8_t *)r));
+}
+
 static void write_frame(uint8_t *d, uint32_t flow)
 {
 	const uint8_t f[3] = {(uint8_t)(flow >> 16), (uint8_t)(flow >> 8), (uint8_t)flow};
@@ -211,10 +279,16 @@ static void run_burst(uint32_t cycles[N_STEPS])
 
 	t[SCALE] = __rdtsc();
 	scale_chain();
+	t[TAP_RX] = __rdtsc();
+	if (unlikely(lane.taps))
+		tap_rx(&lane, &burst);
 	t[PARSE] = __rdtsc();
 	parse(&lane, &burst);
 	t[CLASSIFY] = __rdtsc();
 	classify(&lane, &burst);
+	t[TAP_IN] = __rdtsc();
+	if (unlikely(lane.taps))
+		tap_in(&lane, &burst);
 	t[MATCH] = __rdtsc();
 	match(&lane, &burst);
 	t[ACT] = __rdtsc();
@@ -229,6 +303,11 @@ static void run_burst(uint32_t cycles[N_STEPS])
 		die("a flood: the FDB does not know its own");
 	t[RETAG] = __rdtsc();
 	retag(&lane, &burst);
+	t[TAP_OUT] = __rdtsc();
+	if (unlikely(lane.taps)) {
+		tap_out(&lane, &burst);
+		tap_publish(&lane);
+	}
 	t[HASH] = __rdtsc();
 	hash_all();
 	t[N_STEPS] = __rdtsc();
@@ -255,7 +334,7 @@ static double median_of(const uint32_t (*cycles)[N_STEPS], int step)
 
 static void read_options(int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "f:tr:m:oc:")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "f:tr:m:oc:p:R:d")) != -1;) {
 		uint32_t n = optarg ? (uint32_t)strtoul(optarg, NULL, 0) : 0;
 
 		switch (c) {
@@ -277,6 +356,15 @@ static void read_options(int argc, char **argv)
 		case 'c':
 			changes_per_s = n;
 			break;
+		case 'p':
+			capture_filter = optarg;
+			break;
+		case 'R':
+			ring_kib = n;
+			break;
+		case 'd':
+			drained = true;
+			break;
 		default:
 			die("see the head of bench/stages.c");
 		}
@@ -293,6 +381,8 @@ static void run(uint32_t cycles[N_BURSTS][N_STEPS])
 		for (uint32_t k = 0; k < BURST_MAX; k++)
 			if (burst.packet[k].drop || burst.packet[k].egress != 1)
 				die("a packet went astray");
+		if (lane.taps)
+			let_go();
 		rcu_quiescent_state();
 	}
 }
@@ -302,19 +392,23 @@ static void print(const uint32_t cycles[N_BURSTS][N_STEPS])
 	double core_per_tsc = (double)SCALE_CYCLES / BURST_MAX / median_of(cycles, SCALE), sum = 0;
 
 	printf("%-10s %6.2f\n", "core / TSC", core_per_tsc);
-	for (int i = PARSE; i < N_STEPS; i++) {
+	for (int i = TAP_RX; i < N_STEPS; i++) {
 		double median = median_of(cycles, i) * core_per_tsc;
 
 		printf("%-10s %6.1f\n", step_names[i], median);
 		sum += i == HASH ? 0 : median;
 	}
 	printf("%-10s %6.1f\n", "all - hash", sum);
+	if (lane.taps)
+		printf("%-10s %6.1f %%\n%-10s %6.1f %%\n", "captured",
+		       100.0 * (double)tap.captured / BURST_MAX / N_BURSTS, "missed",
+		       100.0 * (double)tap.missed / BURST_MAX / N_BURSTS);
 }
 
 int main(int argc, char **argv)
 {
 	static uint32_t cycles[N_BURSTS][N_STEPS];
-	pthread_t changer;
+	pthread_t changer, drainer;
 
 	read_options(argc, argv);
 	make_world();
@@ -323,8 +417,14 @@ int main(int argc, char **argv)
 		make_rules();
 	if (n_rules && changes_per_s && pthread_create(&changer, NULL, change_rules, NULL))
 		die("no thread");
+	if (capture_filter)
+		make_capture();
+	if (lane.taps && drained && pthread_create(&drainer, NULL, drain_ring, NULL))
+		die("no thread");
 	run(cycles);
 	done = true;
+	if (lane.taps && drained)
+		pthread_join(drainer, NULL);
 	if (n_rules && changes_per_s)
 		pthread_join(changer, NULL);
 	print(cycles);

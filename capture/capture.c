@@ -146,12 +146,13 @@ static int rest(struct capture *c, int turn, uint64_t *nap_ns)
 static int turn_to_client(struct capture *c)
 {
 	bool any = feed_fill(c->feed), due = feed_is_due(c->feed);
-	int r;
+	int r = due ? send_to_client(c) : 0;
 
-	r = due ? send_to_client(c) : 0;
 	if (r < 0)
 		return r;
-	return any ? due ? TURN_MORE : TURN_EMPTIED : TURN_IDLE;
+	if (!any)
+		return TURN_IDLE;
+	return due ? TURN_MORE : TURN_EMPTIED;
 }
 
 /* Where the records have gone on for PIECE_BYTES, or @end. */

@@ -126,10 +126,10 @@ static int send_batch(struct mirror *m, uint32_t n, struct mirror_counts *counts
 		switch (errno) {
 		case EINTR:
 			break;
-		case ENXIO:
+		case ENXIO: /* the kernel has unbound the socket */
 		case ENODEV:
 			counts->refused += n - done;
-			return -errno;
+			return -ENODEV;
 		case EAGAIN: /* waiting did not help */
 		case ENETDOWN:
 			counts->refused += n - done;
@@ -155,15 +155,4 @@ int mirror_send(struct mirror *mirror, const struct record *first, const struct 
 			r = send_batch(mirror, n, counts);
 	}
 	return r;
-}
-
-int mirror_check(const struct mirror *mirror)
-{
-	struct sockaddr_ll device = {0};
-	socklen_t bytes = sizeof(device);
-
-	/* The kernel unbinds the socket of a device that goes. */
-	if (getsockname(mirror->fd, (struct sockaddr *)&device, &bytes))
-		return -errno;
-	return device.sll_ifindex > 0 ? 0 : -ENXIO;
 }

@@ -31,12 +31,9 @@ int mirror_open(int ifindex, uint32_t frame_max, struct mirror **mirror);
 void mirror_close(struct mirror *mirror);
 
 /* Sends the frames of the records from @first up to @end (ring.h); each is sent or refused. Waits
- * for a device that is slower, but not for longer than 10 ms per batch. 0, or -errno when the
- * device is gone. */
+ * for a device that is slower, but not for longer than 10 ms per batch. 0, or -ENODEV when
+ * it is gone. */
 int mirror_send(struct mirror *mirror, const struct record *first, const struct record *end,
 		struct mirror_counts *counts);
-
-/* For when there is nothing to send: 0, or -ENXIO when the device is gone. */
-int mirror_check(const struct mirror *mirror);
 
 #endif

@@ -90,17 +90,16 @@ unsigned int live_wait(struct live *l, unsigned int wanted, int fd, short events
 
 static int take_line(struct live *l, const char *line)
 {
-	int status;
+	if (!l->last) {
+		int status = client_chunk(l->cli, line, &l->left);
 
-	if (l->last) {
-		status = client_end(l->cli, line, &l->end);
-		if (status == CLI_DONE && !l->stopped)
-			status = cli_fail(l->cli, "culvertd has ended it: see journalctl -u culvertd");
+		l->last = status == CLI_DONE && l->left == 0;
 		return status;
 	}
-	status = client_chunk(l->cli, line, &l->left);
-	l->last = status == CLI_DONE && l->left == 0;
-	return status;
+	if (client_end(l->cli, line, &l->end))
+		return CLI_FAILED;
+	return l->stopped ? CLI_DONE :
+			    cli_fail(l->cli, "culvertd has ended it: see journalctl -u culvertd");
 }
 
 /* Hands over what chunks have in the buffer. */

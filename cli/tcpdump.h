@@ -9,8 +9,8 @@
 
 #include "cli/live.h"
 
-/* Runs `tcpdump -i @device @arguments`, starts the paused capture @id once it listens, and waits for
- * its end; signals are passed on to it. CLI_DONE with *@exit_status as a shell would have it;
+/* Runs `tcpdump -i @device @arguments`, starts the paused capture @id once it listens, and waits
+ * for its end; signals are passed on to it. CLI_DONE with *@exit_status as a shell would have it;
  * CLI_FAILED after a complaint: it could not be started, or had to be ended since the daemon ended
  * the capture, or is gone. */
 int tcpdump_on(struct live *l, uint64_t id, const char *device, int n, char **arguments,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ctrl/gateway.h"
+#include "ctrl/ports.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -88,6 +89,8 @@ static void replace_set(struct captures *s, struct published *new)
 	}
 	rcu_assign_pointer(s->g->tables->taps, new ? new->set : NULL);
 	s->published = new;
+	if (!new != !old)
+		ports_set_time(s->g, new);
 	if (old)
 		call_rcu(&old->rcu, set_unused);
 }

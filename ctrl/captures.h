@@ -79,7 +79,7 @@ void captures_end(struct capture_run *run, bool now);
 
 void captures_every_second(struct captures *s);
 
-/* Whether ports are to ask for receive times. */
+/* Whether any captures: packets are to know when their NIC received them, then. */
 bool captures_any(const struct captures *s);
 /* The one with this id, or NULL. */
 struct capture_run *captures_find(const struct captures *s, uint32_t id);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ctrl/captures.h"
 #include "ctrl/gateway.h"
 #include "ctrl/learner.h"
 #include "ctrl/underlay.h"
@@ -194,6 +195,7 @@ static int open_port(struct gateway *g, uint16_t i)
 		return r;
 	}
 	port->why[0] = 0;
+	port_set_time(port->port, captures_any(g->captures));
 	port_info(port->port, &port->info);
 	return 0;
 }
@@ -358,6 +360,13 @@ static void refresh(struct gateway *g, uint16_t i, uint64_t now_ns)
 	if (port->info.mtu != mtu)
 		views_update_port(g->views, i);
 	ports_settle(g, i);
+}
+
+void ports_set_time(struct gateway *g, bool on)
+{
+	for (uint16_t i = 0; i < g->n_ports; i++)
+		if (g->port[i].port)
+			port_set_time(g->port[i].port, on);
 }
 
 void ports_every_second(struct gateway *g)

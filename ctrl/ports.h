@@ -31,4 +31,7 @@ void ports_settle(struct gateway *g, uint16_t i);
 /* Refreshes infos, and tries again what could not be opened. */
 void ports_every_second(struct gateway *g);
 
+/* Whether packets are to know when their NIC received them (port_set_time): of all ports. */
+void ports_set_time(struct gateway *g, bool on);
+
 #endif

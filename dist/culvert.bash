@@ -2,6 +2,14 @@
 # shellcheck shell=bash
 # bash completion for culvert(1)
 
+# What can be captured: ports, tunnel:VTEP, network:NAME.
+_culvert_sources()
+{
+	_culvert_names port "$@"
+	_culvert_names tunnel "$@" | sed 's/^/tunnel:/'
+	_culvert_names network "$@" | sed 's/^/network:/'
+}
+
 # Names of one kind, asked of the daemon; nothing when it does not answer.
 _culvert_names()
 {
@@ -22,6 +30,10 @@ _culvert()
 			options+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
 			((i++))
 			;;
+		--)
+			# what stands behind it is tcpdump's
+			[ "$noun" != capture ] || return
+			;;
 		-*) ;;
 		*)
 			[ -n "$noun" ] || noun=${COMP_WORDS[i]}
@@ -39,7 +51,7 @@ _culvert()
 	esac
 
 	case $noun:$last in
-	:*) words='status port network tunnel fdb flow drops config log help -s -n -j --version' ;;
+	:*) words='status port network tunnel fdb flow drops capture config log help -s -n -j --version' ;;
 	status:*) words='--check' ;;
 	port:port) words="enable disable $(_culvert_names port "${options[@]}")" ;;
 	port:enable | port:disable) words=$(_culvert_names port "${options[@]}") ;;
@@ -68,6 +80,17 @@ _culvert()
 	flow:dump) words='--strict --names --no-names' ;;
 	flow:count) words='--strict' ;;
 	drops:drops) words=$(_culvert_names port "${options[@]}") ;;
+	capture:-w)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	capture:--dir) words='in out both' ;;
+	capture:--device) words=$(cd /sys/class/net && echo *) ;;
+	capture:--filter | capture:--snaplen | capture:--sample) ;;
+	capture:*)
+		words="--dir --filter --snaplen --sample --inner --drops --device -w --"
+		[[ $word = -* ]] || words="$(_culvert_sources "${options[@]}") $words"
+		;;
 	config:config) words='check show' ;;
 	config:*)
 		mapfile -t COMPREPLY < <(compgen -W --offline -- "$word"; compgen -f -- "$word")

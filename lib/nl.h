@@ -15,6 +15,7 @@
 #include "lib/addr.h"
 
 /* netlink/specs/netdev.yaml, xdp-rx-metadata (6.3; as an answer 6.8) */
+#define RX_METADATA_TIMESTAMP (1u << 0)
 #define RX_METADATA_HASH (1u << 1)
 #define RX_METADATA_VLAN (1u << 2)
 

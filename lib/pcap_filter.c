@@ -11,6 +11,8 @@
 
 /* Of the handle that libpcap compiles with; what a program returns for "whole frame". */
 #define SNAPLEN 65535
+/* From here on, the kernel answers a load with what is not in the frame: nobody does here. */
+#define BESIDE_FRAME 0xfffff000
 
 _Static_assert(sizeof(struct pcap_insn) == sizeof(struct bpf_insn) &&
 		       offsetof(struct pcap_insn, k) == offsetof(struct bpf_insn, k),
@@ -172,25 +174,41 @@ static int say(const char *text, char *why, uint32_t why_bytes)
 	return -EINVAL;
 }
 
+static bool asks_beside_frame(const struct pcap_insn *insn, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (BPF_CLASS(insn[i].code) == BPF_LD && BPF_MODE(insn[i].code) == BPF_ABS &&
+		    insn[i].k >= BESIDE_FRAME)
+			return true;
+	return false;
+}
+
 int pcap_filter_compile(const char *expression, struct pcap_filter **filter, char *why,
 			uint32_t why_bytes)
 {
 	pcap_t *handle = pcap_open_dead(DLT_EN10MB, SNAPLEN);
 	struct bpf_program program = {0};
+	const struct pcap_insn *insn;
 	int r;
 
 	if (!handle)
 		return -ENOMEM;
 	if (pcap_compile(handle, &program, expression, 1, PCAP_NETMASK_UNKNOWN) < 0) {
 		r = say(pcap_geterr(handle), why, why_bytes);
+		pcap_close(handle);
+		return r;
+	}
+	insn = (const struct pcap_insn *)program.bf_insns;
+	if (asks_beside_frame(insn, program.bf_len)) {
+		r = say("inbound and outbound are not in a frame: use the capture's direction", why,
+			why_bytes);
 	} else {
-		r = pcap_filter_take((const struct pcap_insn *)program.bf_insns, program.bf_len,
-				     filter);
+		r = pcap_filter_take(insn, program.bf_len, filter);
 		if (r == -EINVAL)
 			say("the expression is too long, or has a loop (protochain)", why,
 			    why_bytes);
-		pcap_freecode(&program);
 	}
+	pcap_freecode(&program);
 	pcap_close(handle);
 	return r;
 }

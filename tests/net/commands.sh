@@ -22,7 +22,7 @@ expect "ping" pings h1 10.0.0.2
 
 for words in "status" "port" "port h1" "network" "network blue" "tunnel" "tunnel 192.0.2.2" \
 	"fdb" "fdb network blue" "fdb port h1" "fdb vtep 192.0.2.2" "fdb mac 02:00:00:00:00:01" \
-	"flow count" "drops" "drops h1" "config show" "ports" "stat" "tunnels"; do
+	"flow count" "drops" "drops h1" "capture" "config show" "ports" "stat" "tunnels"; do
 	# shellcheck disable=SC2086 # several words
 	culvert $words >"$tmp/out" 2>&1 || die "culvert $words: $(cat "$tmp/out")"
 	[ -s "$tmp/out" ] || die "culvert $words says nothing"
@@ -36,8 +36,8 @@ for words in "status" "port" "port h1" "network" "network blue" "tunnel" "tunnel
 	! grep -E '[0-9]\.[0-9]{15}' "$tmp/out" || die "culvert -j $words: digits that mean nothing"
 done
 # what people read fits 80 columns (a path or a kernel's name may be longer than that)
-for words in status port "port h1" network "network blue" tunnel "tunnel 192.0.2.2" fdb drops help \
-	"port help" "fdb help" "flow help" "config help"; do
+for words in status port "port h1" network "network blue" tunnel "tunnel 192.0.2.2" fdb drops \
+	capture help "port help" "fdb help" "flow help" "capture help" "config help"; do
 	# shellcheck disable=SC2086 # several words
 	! culvert $words | grep -v '^config ' | grep -E '.{81}' ||
 		die "culvert $words is wider than 80 columns"
@@ -68,7 +68,7 @@ fails 1 . tunnel 192.0.2.77
 fails 1 . log loud
 fails 2 . nosuchnoun
 fails 2 .
-for words in "capture h1" "trace h1 00" "config reload"; do
+for words in "trace h1 00" "top" "config reload"; do
 	# shellcheck disable=SC2086
 	fails 1 'not in this version' $words
 done

@@ -495,6 +495,46 @@ finish()
 	say "passed"
 }
 
+# --- captures
+# ---------------------------------------------------------------------------------------
+
+# monitor DEV: a device of the switch for `culvert capture --device`. Nothing listens on it yet.
+monitor()
+{
+	ip -n "${prefix}sw" link add "$1" mtu 9100 type ifb 2>/dev/null ||
+		ip -n "${prefix}sw" link add "$1" mtu 9100 type dummy 2>/dev/null ||
+		skip "needs ifb or dummy"
+	ip -n "${prefix}sw" link set "$1" up
+}
+
+# capture NAME ARGUMENT...: `culvert capture` in the background. Its output is $tmp/NAME.out, what
+# it says $tmp/NAME.says, its process id $job.
+capture()
+{
+	local name=$1
+	shift
+	start sw "$build/culvert" -s "$tmp/sock" capture "$@" \
+		>"$tmp/$name.out" 2>"$tmp/$name.says"
+}
+
+# capturing N: waits until N captures run.
+capturing()
+{
+	eventually 10 captures_are "$1" || die "not $1 captures run: $(cat "$tmp"/*.says)"
+}
+captures_are() { [ "$(value status "d['captures']['running']")" = "$1" ]; }
+
+# record NS [DEV]: tcpdump writes what arrives there to $tmp/NS.received.
+record()
+{
+	start "$1" tcpdump -i "${2:-e0}" -Q in -U -w - >"$tmp/$1.received" 2>"$tmp/$1.listens"
+	eventually 10 grep -q 'listening on' "$tmp/$1.listens" || die "cannot listen in $1"
+}
+
+# frames_in FILE, has_frames FILE N: of a pcap file that may be growing still.
+frames_in() { tcpdump -r "$1" --count 2>/dev/null | cut -d ' ' -f 1; }
+has_frames() { [ "$(frames_in "$1")" = "$2" ]; }
+
 # --- traffic
 # ----------------------------------------------------------------------------------------
 

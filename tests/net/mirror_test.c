@@ -138,7 +138,6 @@ static void a_device_may_be_down_for_a_while(void **state)
 		put(60);
 	assert_int_equal(send_them(), 0);
 	must_have_counted(0, 300, 0);
-	assert_int_equal(mirror_check(t.mirror), 0);
 	MUST("ip link set m0 up");
 	/* A listener has to begin anew. */
 	close(t.listener);
@@ -184,13 +183,11 @@ static void a_device_may_go(void **state)
 {
 	put(60);
 	assert_int_equal(send_them(), 0);
-	assert_int_equal(mirror_check(t.mirror), 0);
 	MUST("ip link del m0");
-	assert_int_equal(mirror_check(t.mirror), -ENXIO);
 	for (int i = 0; i < 300; i++)
 		put(60);
 	put(1);
-	assert_int_equal(send_them(), -ENXIO);
+	assert_int_equal(send_them(), -ENODEV);
 	must_have_counted(0, 301, 0);
 }
 

@@ -743,6 +743,14 @@ static void the_hash_comes_with_the_frame(void **state)
 	assert_int_equal(meta.cookie, COOKIE);
 	assert_true(meta.flags & META_HASH);
 	assert_int_not_equal(meta.hash, 0);
+	/* A veth that is asked for the time knows none, and all is as it was. */
+	port_set_time(t.port[0], true);
+	send_udp(3);
+	while (received(0, &meta, &bytes)[12] != 0x08)
+		;
+	assert_int_equal(meta.cookie, COOKIE);
+	assert_true(meta.flags & META_HASH);
+	assert_false(meta.flags & META_TIME);
 	close_port(0);
 	/* Not asked for, not there. */
 	o.want_hash = false;

@@ -8,10 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,12 +88,15 @@ struct bed {
 	} producer[N_WORKERS];
 };
 
-static void bed_init(struct bed *bed, const char *filter_text)
+/* @ifindex: 0, or of the device that frames go to. */
+static void bed_init_for(struct bed *bed, int ifindex, const char *filter_text)
 {
 	struct capture_options options = {
 		.tap = {.source = {{.egress = SRV1}, {.egress = SRV2}}, .n_sources = 2,
 			.dir = CAPTURE_BOTH, .snaplen = CAPTURE_SNAPLEN_MAX, .sample = 1},
 		.n_workers = N_WORKERS,
+		.ifindex = ifindex,
+		.device_max = 1514,
 		.names = calloc(N_PORTS, CAPTURE_NAME_BYTES),
 		.n_names = N_PORTS,
 		.filter_text = filter_text,
@@ -110,6 +118,11 @@ static void bed_init(struct bed *bed, const char *filter_text)
 	taps[3] = capture_taps(bed->capture);
 	bed->set = tap_set_create(of, taps);
 	assert_non_null(bed->set);
+}
+
+static void bed_init(struct bed *bed, const char *filter_text)
+{
+	bed_init_for(bed, 0, filter_text);
 }
 
 static void bed_fini(struct bed *bed)
@@ -572,6 +585,120 @@ static void never_started(void **state)
 	capture_destroy(NULL);
 }
 
+/* --- to a device */
+
+/* A pair of devices in a namespace of our own: what is sent on cap0 comes out of cap1. */
+static int make_devices(void)
+{
+	static const char commands[] = "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6;"
+				       "ip link add cap0 type veth peer name cap1 &&"
+				       "ip link set cap0 up && ip link set cap1 up";
+
+	if (geteuid() || unshare(CLONE_NEWNET)) {
+		print_message("SKIPPED: needs root and a network namespace of its own\n");
+		skip();
+	}
+	assert_int_equal(system(commands), 0);
+	return (int)if_nametoindex("cap0");
+}
+
+static int listen_on(const char *device)
+{
+	const struct sockaddr_ll address = {.sll_family = AF_PACKET,
+					    .sll_protocol = htons(ETH_P_ALL),
+					    .sll_ifindex = (int)if_nametoindex(device)};
+	const int bytes = 64 << 20;
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)), 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* Each frame came once, and again unless it was dropped. */
+static void device(void **state)
+{
+	static uint8_t times[N_WORKERS][2000];
+	const uint32_t n_frames = ARRAY_SIZE(times[0]);
+	int ifindex = make_devices(), fd = listen_on("cap1");
+	uint64_t n_due = N_WORKERS * (2 * n_frames - count_dropped(n_frames));
+	struct pollfd wire = {.fd = fd, .events = POLLIN};
+	struct capture_counts counts;
+	struct bed bed;
+	struct found f = {0};
+	uint32_t n;
+
+	bed_init_for(&bed, ifindex, NULL);
+	assert_int_equal(capture_start(bed.capture, -1), 0);
+	bed_produce(&bed, n_frames);
+	capture_finish(bed.capture, false);
+	wait_until_done(&bed);
+	assert_int_equal(capture_error(bed.capture), 0);
+	capture_counts(bed.capture, &counts);
+	assert_int_equal(counts.captured, n_due);
+	assert_int_equal(counts.missed + counts.cut, 0);
+	while (n_due--) {
+		uint8_t frame[2048];
+		ssize_t len;
+
+		assert_int_equal(poll(&wire, 1, WAIT_MS), 1);
+		len = recv(fd, frame, sizeof(frame), 0);
+		assert_in_range(len, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+		memset(f.next, 0, sizeof(f.next));
+		check_frame(&f, frame, (uint32_t)len, false, &n);
+		times[get_u32(frame + 20)][n]++;
+	}
+	for (uint32_t w = 0; w < N_WORKERS; w++)
+		for (n = 0; n < n_frames; n++)
+			assert_int_equal(times[w][n], is_dropped(n) ? 1 : 2);
+	close(fd);
+	bed_fini(&bed);
+}
+
+/* Down, it refuses, and that is counted; gone, it ends the capture. */
+static void device_gone(void **state)
+{
+	int ifindex = make_devices();
+	struct capture_counts counts;
+	struct bed bed;
+
+	bed_init_for(&bed, ifindex, NULL);
+	assert_int_equal(capture_start(bed.capture, -1), 0);
+	assert_int_equal(system("ip link set cap0 down"), 0);
+	bed_produce(&bed, BURST);
+	do {
+		usleep(1000);
+		capture_counts(bed.capture, &counts);
+	} while (counts.captured);
+	assert_int_equal(counts.missed, counts.matched);
+	assert_false(is_done(&bed));
+	assert_int_equal(system("ip link del cap0"), 0);
+	bed_produce(&bed, BURST);
+	wait_until_done(&bed);
+	assert_in_set(capture_error(bed.capture), ((const unsigned long[]){-ENXIO, -ENODEV}), 2);
+	bed_fini(&bed);
+}
+
+/* What was given to it is freed all the same. */
+static void no_device(void **state)
+{
+	struct capture_options options = {
+		.tap.filter = calloc(1, sizeof(*options.tap.filter)),
+		.n_workers = 1,
+		.ifindex = INT32_MAX,
+		.names = calloc(1, CAPTURE_NAME_BYTES),
+		.filter_text = "ip",
+	};
+	struct capture *capture = NULL;
+	char why[256] = "";
+
+	assert_int_equal(capture_create(&options, &capture, &(struct why){why, sizeof(why)}),
+			 -ENODEV);
+	assert_string_equal(why, "cannot send to the capture's device: No such device");
+	assert_null(capture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,7 +706,8 @@ int main(void)
 		cmocka_unit_test(live),	       cmocka_unit_test(wakes),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(reader_gone), cmocka_unit_test(finish_now),
-		cmocka_unit_test(never_started),
+		cmocka_unit_test(never_started), cmocka_unit_test(device),
+		cmocka_unit_test(device_gone), cmocka_unit_test(no_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,37 @@ static void rx_reads_metadata(void **state)
 	assert_int_equal(b->lane.counters->port[0].rx_bytes, 60 * ARRAY_SIZE(table));
 }
 
+/* No driver here knows the time; what the program would write is written by hand. */
+static void rx_reads_the_time(void **state)
+{
+	static const struct {
+		struct rx_meta_timed timed;
+		uint64_t rx_time_ns;
+		uint16_t len;
+	} table[] = {
+		{{0x1122334455667788, {COOKIE, 0, META_TIME, 0, 0, 0}}, 0x1122334455667788, 60},
+		{{UINT64_MAX, {COOKIE, 7, META_TIME | META_HASH | META_HASH_L4, 0, 0, 0}},
+		 UINT64_MAX, 60},
+		{{5, {COOKIE, 0, META_TIME | META_VLAN, 0x2064, 0x88a8, 0}}, 5, 64},
+		{{5, {COOKIE, 0, META_TIME | META_VLAN, 0x2064, 0x8100, 0}}, 5, 60},
+		{{5, {COOKIE, 7, META_HASH | META_HASH_L4, 0, 0, 0}}, 0, 60},
+		{{5, {COOKIE - 1, 7, META_TIME, 0, 0, 0}}, 0, 60},
+	};
+	struct bench *b = *state;
+
+	receive(b, 0);
+	for (uint32_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_true(deliver(b, 0, &table[i].timed.meta, 60));
+		memcpy(b->area + b->k[0]->rx[i].addr - sizeof(struct rx_meta_timed),
+		       &table[i].timed.time_ns, sizeof(table[i].timed.time_ns));
+	}
+	assert_int_equal(receive(b, 0), ARRAY_SIZE(table));
+	for (uint32_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_int_equal(b->burst.packet[i].rx_time_ns, table[i].rx_time_ns);
+		assert_int_equal(b->burst.packet[i].len, table[i].len);
+	}
+}
+
 static void rx_survives_bad_descriptors(void **state)
 {
 	static const struct {
@@ -273,7 +304,7 @@ static void rx_survives_bad_descriptors(void **state)
 		{(uint64_t)FRAMES * FRAME_BYTES + FRAME_HEADROOM, 60},
 		{UINT64_MAX, 60},
 		{(uint64_t)1 << 40, 0},
-		{8, 60}, /* no room for metadata in front */
+		{16, 60}, /* no room for metadata in front */
 		{FRAME_BYTES + FRAME_HEADROOM, FRAME_BYTES - FRAME_HEADROOM + 1},
 		{2 * FRAME_BYTES + FRAME_HEADROOM, UINT32_MAX},
 	};
@@ -450,6 +481,7 @@ int main(void)
 	    CASE(rx_reads_metadata),     CASE(rx_survives_bad_descriptors),
 	    CASE(tx_counts_a_full_ring), CASE(tx_to_nowhere_is_port_down),
 	    CASE(tx_survives_removal),   CASE(nothing_is_lost_at_random),
+	    CASE(rx_reads_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
