@@ -11,20 +11,16 @@
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <net/if.h>
-#include <netinet/ether.h>
-#include <netinet/ip.h>
-#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "bench/gen.h"
+#include "bench/flow_set.h"
 #include "bench/number.h"
 #include "gen.skel.h"
 #include "lib/bits.h"
-#include "lib/bytes.h"
 #include "lib/clock.h"
 
 #ifndef BPF_F_TEST_XDP_LIVE_FRAMES
@@ -32,7 +28,7 @@
 #endif
 
 #define BATCH_FRAMES 64
-#define FRAME_MAX (GEN_OUTER_BYTES + GEN_FRAME_MAX)
+#define FRAME_MAX (FLOW_VXLAN_BYTES + GEN_FRAME_MAX)
 #define CALL_FRAMES 65536	/* in one system call: some 15 ms */
 
 struct options {
@@ -43,17 +39,17 @@ struct options {
 	uint32_t frame_bytes;
 	uint32_t frames_per_s;	/* 0: as many as it can */
 	uint32_t pace;		/* frames at once, at a rate */
-	const char *vtep_mac;	/* in VXLAN, to this MAC address; or NULL */
+	uint32_t vni;		/* 0: not in VXLAN */
 	bool reverse;
 };
 
 static const char usage[] =
 	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-p FRAMES_PER_SECOND] [-b FRAMES]\n"
-	"           [-x MAC] [-r] DEVICE SECONDS\n"
+	"           [-x VNI] [-r] DEVICE SECONDS\n"
 	"Sends IPv4/UDP frames out of DEVICE; prints how many a second, how many, and how long\n"
 	"that took. -m: source and destination addresses, in pairs; -p: at this rate, and what is\n"
-	"late is made up for, -b: this many at once; -x: in VXLAN, VNI 100, from VTEP 192.0.2.2\n"
-	"to 192.0.2.1, which has this MAC address; -r: the other way round, so that a switch\n"
+	"late is made up for, -b: this many at once; -x: in VXLAN, from VTEP 192.0.2.2 to\n"
+	"192.0.2.1, which is at 02:00:0c:00:00:01; -r: the other way round, so that a switch\n"
 	"learns where those live.\n";
 
 static bool read_options(int argc, char **argv, struct options *o)
@@ -74,7 +70,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 		else if (c == 'b')
 			good &= read_number(optarg, 1, CALL_FRAMES, &o->pace);
 		else if (c == 'x')
-			o->vtep_mac = optarg;
+			good &= read_number(optarg, 1, (1 << 24) - 1, &o->vni);
 		else if (c == 'r')
 			o->reverse = true;
 		else
@@ -86,54 +82,20 @@ static bool read_options(int argc, char **argv, struct options *o)
 	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
 }
 
-/* Ethernet, IPv4 (RFC 791) and UDP without a checksum; MAC addresses and ports are the program's. */
-static void make_headers(uint8_t *frame, uint32_t frame_bytes, uint32_t from, uint32_t to)
-{
-	struct iphdr ip = {
-		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
-		.tot_len = htons((uint16_t)(frame_bytes - ETH_HLEN)),
-		.saddr = htonl(from), .daddr = htonl(to),
-	};
-	struct udphdr udp = {.len = htons((uint16_t)(frame_bytes - ETH_HLEN - sizeof(ip)))};
-	uint16_t words[sizeof(ip) / 2];
-	uint32_t sum = 0;
-
-	memcpy(words, &ip, sizeof(ip));
-	for (size_t i = 0; i < sizeof(ip) / 2; i++)
-		sum += words[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	ip.check = (uint16_t)~((sum & 0xffff) + (sum >> 16));
-	put_be16(frame + 12, ETH_P_IP);
-	memcpy(frame + ETH_HLEN, &ip, sizeof(ip));
-	memcpy(frame + ETH_HLEN + sizeof(ip), &udp, sizeof(udp));
-}
-
-/* False: not a MAC address. */
-static bool make_outer(uint8_t *frame, uint32_t frame_bytes, const char *vtep_mac)
-{
-	const struct ether_addr *mac = ether_aton(vtep_mac);
-
-	if (!mac)
-		return false;
-	memcpy(frame, mac, ETH_ALEN);
-	put_be32(frame + ETH_ALEN, GEN_SINK_OUI << 8);
-	make_headers(frame, frame_bytes, 0xc0000202, 0xc0000201);
-	put_be16(frame + 36, 4789);
-	frame[42] = 0x08;	/* the VNI is valid: RFC 7348 */
-	put_be32(frame + 46, GEN_VNI << 8);
-	return true;
-}
-
-/* From 198.18.0.1 to 198.19.0.1 (RFC 2544's range). Returns its length; 0: the options are bad. */
+/* Ethernet, IPv4 and UDP without a checksum, from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); MAC
+ * addresses and ports are the program's. Returns its length. */
 static uint32_t make_frame(const struct options *o, uint8_t frame[static FRAME_MAX])
 {
-	uint32_t outer_bytes = o->vtep_mac ? GEN_OUTER_BYTES : 0;
+	uint16_t bytes = (uint16_t)o->frame_bytes;
+	uint8_t *inner = frame + (o->vni ? FLOW_VXLAN_BYTES : 0);
 
 	memset(frame, 0, FRAME_MAX);
-	make_headers(frame + outer_bytes, o->frame_bytes, 0xc6120001, 0xc6130001);
-	if (o->vtep_mac && !make_outer(frame, outer_bytes + o->frame_bytes, o->vtep_mac))
-		return 0;
-	return outer_bytes + o->frame_bytes;
+	if (o->vni)
+		flow_vxlan(frame, o->vni, 0, bytes);
+	put_be16(inner + 12, ETH_P_IP);
+	flow_ipv4(inner + 14, 0xc6120001, 0xc6130001, bytes - 14);
+	put_be16(inner + 38, bytes - 34);
+	return (uint32_t)(inner - frame) + bytes;
 }
 
 /* How many frames are to be sent now; sleeps until there are enough. */
@@ -160,10 +122,6 @@ static int run(const struct options *o, int program)
 		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx),
 		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH_FRAMES);
 
-	if (!frame_bytes) {
-		fprintf(stderr, "gen: -x: %s is not a MAC address\n", o->vtep_mac);
-		return 2;
-	}
 	for (; now_ns < end_ns; now_ns = clock_ns(), n += (uint64_t)opts.repeat) {
 		int err;
 
@@ -221,7 +179,7 @@ int main(int argc, char **argv)
 	skeleton->rodata->ifindex = ifindex;
 	skeleton->rodata->n_flows = o.n_flows;
 	skeleton->rodata->n_macs = o.n_macs;
-	skeleton->rodata->outer_bytes = o.vtep_mac ? GEN_OUTER_BYTES : 0;
+	skeleton->rodata->outer_bytes = o.vni ? FLOW_VXLAN_BYTES : 0;
 	if (o.reverse) {
 		skeleton->rodata->source_oui = GEN_SINK_OUI;
 		skeleton->rodata->destination_oui = GEN_SOURCE_OUI;

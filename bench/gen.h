@@ -14,10 +14,6 @@
 
 #define GEN_PACE 256		/* frames at once, at a rate: half the CPU time of single batches */
 
-/* Frames in VXLAN, from VTEP 192.0.2.2 to 192.0.2.1. */
-#define GEN_OUTER_BYTES 50
-#define GEN_VNI 100
-
 #define GEN_PAYLOAD 42		/* where the bytes after the UDP header begin */
 #define PROBE_MAGIC 0x67617073u	/* what begins those of bench/gaps's frames */
 

@@ -57,11 +57,18 @@ networks: {blue: {vni: 10}}
 tunnels: {local: [192.0.2.1], underlay: [h4], missing: wait}
 Y
 
-ip -n "${prefix}sw" link add ifb7 type ifb
-printf 'captures: {a: {of: h1, device: ifb7}}\n' | cat <(one h1) - | check 0 ''
-printf 'captures: {a: {of: h1, device: ifb8}}\n' | cat <(one h1) - | check 1 'no device ifb8'
-printf 'captures: {a: {of: h1, device: ifb8}}\n' | cat <(one h1) - | check 0 '' --offline
-printf 'captures: {a: {of: h1, filter: "port x y"}}\n' | cat <(one h1) - | check 1 'filter: '
+ip -n "${prefix}sw" link property add dev h1 altname h1-by-another-name
+
+# mirror CAPTURE: a file with the port h1 and this capture.
+mirror() { one h1 && printf 'captures: {a: {%s}}\n' "$1"; }
+
+mirror 'of: h1, device: h5' | check 0 ''
+mirror 'of: h1, device: nosuch' | check 0 ''	# it may come
+mirror 'of: h1, device: lo' | check 1 'loopback'
+mirror 'of: h1, device: h1-by-another-name' | check 1 'h1 is the device of the port h1'
+mirror 'of: h1, device: h1-by-another-name' | check 0 '' --offline
+mirror 'of: h1, device: h1' | check 1 'that of the port h1' --offline
+mirror 'of: h1, filter: port x y' | check 1 'filter: '
 
 say "an XDP program that is not ours"
 cat >"$tmp/pass.c" <<'C'
