@@ -3,16 +3,18 @@
 # The contenders with a VXLAN: $SW0 is in network 100, whose other end is VTEP 192.0.2.2 behind $SW1.
 # Shared by bench/vxlan, bench/hash and bench/tcp; sourced after group.sh.
 
-VTEP=192.0.2.1 REMOTE=192.0.2.2 VNI=100		# gen.h has them too
-remote_mac=''					# set: nobody there answers ARP
+# flow_set.h has these, too. Nobody at the other end answers ARP.
+VTEP=192.0.2.1 VTEP_MAC=02:00:0c:00:00:01
+REMOTE=192.0.2.2 REMOTE_MAC=02:00:0c:00:00:02
+VNI=100
 
-mac_of() { ip netns exec "$1" cat "/sys/class/net/$2/address"; }	# NAMESPACE DEVICE
+underlay_device() {
+	ip -n "$SW" link set "$SW1" mtu 1600 address $VTEP_MAC || die "$SW1 cannot be the underlay"
+}
 
-# underlay_up DEVICE: the VTEP address is the switch's, on this device.
-underlay_up() {
-	ip -n "$SW" addr replace "$VTEP/24" dev "$1" || return 1
-	[ -z "$remote_mac" ] ||
-		ip -n "$SW" neigh replace "$REMOTE" lladdr "$remote_mac" dev "$1" nud permanent
+underlay_up() {	# DEVICE: has the VTEP's address
+	ip -n "$SW" addr replace "$VTEP/24" dev "$1" &&
+		ip -n "$SW" neigh replace $REMOTE lladdr $REMOTE_MAC dev "$1" nud permanent
 }
 
 underlay_down() {
@@ -51,14 +53,13 @@ start_ovs_vxlan() {
 	ovs_db add-port br0 "$SW0" -- set interface "$SW0" type=afxdp options:n_rxq=1
 	ovs_db add-port br0 vx0 -- set interface vx0 type=vxlan options:key=$VNI \
 		options:remote_ip=$REMOTE options:local_ip=$VTEP
-	ovs_db add-br br1 -- set bridge br1 datapath_type=netdev
+	ovs_db add-br br1 -- set bridge br1 datapath_type=netdev \
+		other-config:hwaddr="$VTEP_MAC"
 	ovs_db add-port br1 "$SW1" -- set interface "$SW1" type=afxdp options:n_rxq=1
 	run_ovs_vswitchd "$ovs_vswitchd"
 	wait_for 10 ovs_forwards && wait_for 5 ip -n "$SW" link set br1 up || return 1
 	underlay_up br1
-	wait_for 10 ovs_routes || return 1
-	[ -z "$remote_mac" ] ||
-		ovs_ctl tnl/neigh/set br1 "$REMOTE" "$remote_mac" >>"$dir/ovs.log"
+	wait_for 10 ovs_routes && ovs_ctl tnl/neigh/set br1 $REMOTE $REMOTE_MAC >>"$dir/ovs.log"
 }
 
 stop_ovs_vxlan() {
