@@ -86,21 +86,6 @@ static void take_all(const struct lane *lane, uint32_t captures, struct sight *s
 		take(tap_of(lane, captures), s);
 }
 
-/* Likewise; the records are open until the end of the burst, in which the packet is number @i. */
-static void take_open(const struct lane *lane, uint32_t captures, struct sight *s,
-		      enum tap_depth depth, uint32_t i)
-{
-	for (; captures; captures &= captures - 1) {
-		struct tap *tap = tap_of(lane, captures);
-		struct record *r = take(tap, s);
-
-		if (!r)
-			continue;
-		tap->record[depth][i] = r;
-		tap->open[depth] |= 1ull << i;
-	}
-}
-
 static uint32_t of_egress(const struct tap_masks *masks, uint16_t egress)
 {
 	return egress < EGRESS_MAX ? masks->egress[egress] : 0;
@@ -131,18 +116,21 @@ static bool show_tag(const struct lane *lane, struct packet *p)
 
 /* --- where frames come in */
 
-static void take_in(const struct lane *lane, uint32_t captures, struct sight *s, struct packet *p,
+/* The record is open until the end of the burst, in which the packet is number @i. */
+static void take_in(const struct lane *lane, struct tap *tap, struct sight *s, struct packet *p,
 		    enum tap_depth depth, uint32_t i, uint16_t where)
 {
-	bool shown;
+	bool shown = show_tag(lane, p);
+	struct record *r;
 
-	if (!captures)
-		return;
-	shown = show_tag(lane, p);
 	p->tap = (uint8_t)(i + 1);
 	s->nic_time_ns = p->drop ? 0 : p->rx_time_ns;
 	look_at(s, p, 0, where);
-	take_open(lane, captures, s, depth, i);
+	r = take(tap, s);
+	if (r) {
+		tap->record[depth][i] = r;
+		tap->open[depth] |= 1ull << i;
+	}
 	if (shown)
 		vlan_pop(p);
 }
@@ -153,10 +141,19 @@ void tap_rx(struct lane *lane, struct burst *burst)
 	uint32_t captures = lane->taps->in.egress[port];
 	struct sight s = {.dir = CAPTURE_IN};
 
-	if (!captures)
-		return;
-	for (uint32_t i = 0; i < burst->n; i++)
-		take_in(lane, captures, &s, &burst->packet[i], TAP_OUTSIDE, i, port);
+	for (; captures; captures &= captures - 1) {
+		struct tap *tap = tap_of(lane, captures);
+
+		for (uint32_t i = 0; i < burst->n; i++)
+			take_in(lane, tap, &s, &burst->packet[i], TAP_OUTSIDE, i, port);
+	}
+}
+
+static void take_late(const struct lane *lane, uint32_t captures, struct sight *s, struct packet *p,
+		      enum tap_depth depth, uint32_t i, uint16_t where)
+{
+	for (; captures; captures &= captures - 1)
+		take_in(lane, tap_of(lane, captures), s, p, depth, i, where);
 }
 
 /* A frame that came in by a tunnel. An underlay port's captures have seen its outside; those with
@@ -168,9 +165,9 @@ static void take_inside(const struct lane *lane, struct sight *s, struct packet 
 	uint32_t others = of_egress(in, p->ingress) | of_network(in, p->network);
 
 	s->flags = RECORD_INNER;
-	take_in(lane, of_port, s, p, TAP_INSIDE, i, p->rx_port);
+	take_late(lane, of_port, s, p, TAP_INSIDE, i, p->rx_port);
 	s->flags = 0;
-	take_in(lane, others & ~of_port, s, p, TAP_INSIDE, i, p->ingress);
+	take_late(lane, others & ~of_port, s, p, TAP_INSIDE, i, p->ingress);
 }
 
 void tap_in(struct lane *lane, struct burst *burst)
@@ -188,8 +185,8 @@ void tap_in(struct lane *lane, struct burst *burst)
 		if (p->ingress != p->rx_port)
 			take_inside(lane, &s, p, i);
 		else	/* what tap_rx has not seen */
-			take_in(lane, of_network(in, p->network) & ~in->egress[p->rx_port], &s, p,
-				TAP_OUTSIDE, i, p->rx_port);
+			take_late(lane, of_network(in, p->network) & ~in->egress[p->rx_port], &s,
+				  p, TAP_OUTSIDE, i, p->rx_port);
 	}
 }
 
@@ -213,6 +210,8 @@ static void take_sent(const struct lane *lane, struct sight *s, const struct pac
 	uint32_t of_port = of_egress(&set->out, p->egress);
 	uint32_t others = of_inside(&set->out, p);
 
+	if (!(of_port | others))
+		return;
 	s->dir = CAPTURE_OUT;
 	s->drop = DROP_NONE;
 	s->flags = 0;

@@ -16,6 +16,7 @@
 
 #define BUFFER_BYTES 65536	/* a device with many virtual functions has a long message */
 #define TRIES 5			/* a dump is repeated when devices changed meanwhile */
+#define ALTNAME_BYTES 128	/* ALTIFNAMSIZ, whose header is at odds with <net/if.h> */
 
 #ifndef RTEXT_FILTER_SKIP_STATS
 #define RTEXT_FILTER_SKIP_STATS (1 << 3)
@@ -441,12 +442,14 @@ int link_name(const char *name, char device[static LINK_NAME_BYTES])
 	int err;
 
 	device[0] = 0;
+	if (strlen(name) >= ALTNAME_BYTES)
+		return -ENODEV;
 	err = request_open(&q);
 	if (err)
 		return err;
 	request_start(q, RTM_GETLINK, 0, sizeof(struct ifinfomsg));
 	mnl_attr_put_u32(q->header, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
-	/* Finds names, too, of any length. */
+	/* Finds names, too. */
 	mnl_attr_put_strz(q->header, IFLA_ALT_IFNAME, name);
 	err = request_run(q, take_name, device);
 	request_close(q);

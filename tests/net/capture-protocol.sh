@@ -64,7 +64,8 @@ for program in [], [[0x28, 0, 0, 12]], [jump, [6, 0, 0, 0]], [[6, 0, 0, 0]] * 40
 for insn in [6, 0, 0], [6, 0, 0, 0, 0], [6, 256, 0, 0], [65536, 0, 0, 0], [6, 0, 0, -1], 6, None:
     refused(c, "instruction 1 is not", of=["h1"], pcapng=True, program=[[6, 0, 0, 0], insn])
 refused(c, "no device 'nosuch'", of=["h1"], device="nosuch")
-refused(c, "no device", of=["h1"], device="x" * 200)
+for n in 16, 127, 128, 200, 900000:
+    refused(c, "no device", of=["h1"], device="x" * n)
 refused(c, "device of port h2", of=["h1"], device="h2")
 refused(c, "device of port ul0", of=["h1"], device="ul0")
 refused(c, "mon1 is down: 'ip link set mon1 up'", of=["h1"], device="mon1")
