@@ -59,8 +59,8 @@ struct subject {
 
 /* What happened in all rounds: each of these has to. */
 static struct {
-	uint64_t captured, missed, skipped, cut, tags, fates, inner, dropped, no_frame, nic_times, gaps,
-		woken;
+	uint64_t captured, missed, skipped, cut, tags, fates, inner, dropped, no_frame, nic_times;
+	uint64_t gaps, woken;
 } seen;
 
 static struct subject subject[CAPTURE_MAX];
