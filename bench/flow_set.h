@@ -16,10 +16,15 @@
 #include "lib/hash.h"
 
 #define FLOW_SET_MAX (1u << 24)	/* tuples: the source addresses of 10.0.0.0/8 */
-#define FLOW_SET_MACS 1000	/* source and destination MAC addresses, in pairs */
+#define FLOW_SET_MACS 1000	/* source and destination MAC addresses, in pairs; gaps's, and
+				 * flowgen's unless it is told otherwise */
 #define FLOW_SET_MASKS 16
 #define FLOW_FRAME_BYTES 60	/* without FCS */
 #define FLOW_PAYLOAD 42		/* where the 18 bytes after the UDP header begin */
+#define FLOW_VXLAN_BYTES 50	/* in front of a frame in a tunnel: Ethernet, IPv4, UDP, VXLAN */
+#define FLOW_VTEP_LOCAL 0xc0000201u	/* 192.0.2.1, which the tunnels' packets go to */
+#define FLOW_VTEP_REMOTE 0xc0000202u	/* ... and where they come from */
+#define FLOW_VTEP_OUI 0x02000cu	/* of MACs on the underlay: ...:01 ours, ...:02 the other one */
 
 struct flow_tuple {
 	uint32_t src;
@@ -44,29 +49,55 @@ static inline struct flow_tuple flow_tuple(uint32_t i)
 static inline void flow_mac(uint8_t *mac, uint32_t oui, uint32_t i)
 {
 	put_be32(mac, oui << 8);
-	put_be32(mac + 2, (oui & 0xff) << 24 | i % FLOW_SET_MACS);
+	put_be32(mac + 2, (oui & 0xff) << 24 | (i & 0xffffff));
 }
 
-/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. */
-static inline void flow_frame(uint8_t frame[static FLOW_FRAME_BYTES], uint32_t i)
+/* IPv4 with a checksum, without options. */
+static inline void flow_ipv4(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t bytes)
 {
-	const uint8_t head[] = {0x08, 0, 0x45, 0, 0, FLOW_FRAME_BYTES - 14, 0, 0, 0, 0, 64, 17};
-	struct flow_tuple t = flow_tuple(i);
+	const uint8_t head[] = {0x45, 0, (uint8_t)(bytes >> 8), (uint8_t)bytes, 0, 0, 0, 0, 64, 17,
+				0, 0};
 	uint32_t sum = 0;
 
+	memcpy(ip, head, sizeof(head));
+	put_be32(ip + 12, src);
+	put_be32(ip + 16, dst);
+	for (int at = 0; at < 20; at += 2)
+		sum += get_be16(ip + at);
+	sum = (sum & 0xffff) + (sum >> 16);
+	put_be16(ip + 10, (uint16_t)~(sum + (sum >> 16)));
+}
+
+/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. Flow @i is between pair
+ * @i % @n_macs of MACs. */
+static inline void flow_frame(uint8_t frame[static FLOW_FRAME_BYTES], uint32_t i, uint32_t n_macs)
+{
+	struct flow_tuple t = flow_tuple(i);
+
 	memset(frame, 0, FLOW_FRAME_BYTES);
-	flow_mac(frame, GEN_SINK_OUI, i);
-	flow_mac(frame + 6, GEN_SOURCE_OUI, i);
-	memcpy(frame + 12, head, sizeof(head));
-	put_be32(frame + 26, t.src);
-	put_be32(frame + 30, t.dst);
+	flow_mac(frame, GEN_SINK_OUI, i % n_macs);
+	flow_mac(frame + 6, GEN_SOURCE_OUI, i % n_macs);
+	put_be16(frame + 12, 0x0800);
+	flow_ipv4(frame + 14, t.src, t.dst, FLOW_FRAME_BYTES - 14);
 	put_be16(frame + 34, t.tp_src);
 	put_be16(frame + 36, t.tp_dst);
 	put_be16(frame + 38, FLOW_FRAME_BYTES - 34);
-	for (int at = 14; at < 34; at += 2)
-		sum += get_be16(frame + at);
-	sum = (sum & 0xffff) + (sum >> 16);
-	put_be16(frame + 24, (uint16_t)~(sum + (sum >> 16)));
+}
+
+/* What a tunnel puts in front of @bytes. */
+static inline void flow_vxlan(uint8_t outer[static FLOW_VXLAN_BYTES], uint32_t vni,
+			      uint16_t source_port, uint16_t bytes)
+{
+	memset(outer, 0, FLOW_VXLAN_BYTES);
+	flow_mac(outer, FLOW_VTEP_OUI, 1);
+	flow_mac(outer + 6, FLOW_VTEP_OUI, 2);
+	put_be16(outer + 12, 0x0800);
+	flow_ipv4(outer + 14, FLOW_VTEP_REMOTE, FLOW_VTEP_LOCAL, bytes + 36);
+	put_be16(outer + 34, source_port);
+	put_be16(outer + 36, 4789);
+	put_be16(outer + 38, bytes + 16);
+	outer[42] = 8;
+	put_be32(outer + 46, vni << 8);
 }
 
 #endif

@@ -18,15 +18,18 @@ struct options {
 	const char *actions;
 	uint32_t first;
 	uint32_t n_masks;
+	uint32_t n_macs;
+	uint32_t n_vnis;	/* 0: no tunnel */
 	bool priorities;
 };
 
 static const char usage[] =
 	"usage: flowgen [-f FIRST] [-m MASKS] [-p] [-a ACTIONS] rules N\n"
-	"       flowgen [-f FIRST] pcap N\n"
+	"       flowgen [-f FIRST] [-M MACS] [-x VNIS] pcap N\n"
 	"Writes N rules for UDP, all different, in ovs-ofctl's syntax, or a capture file with one\n"
 	"frame for each, in another order. -m: five-tuples in 1 to 16 masks; -p: with priorities\n"
-	"from 1 to 1000 in every mask (all the same otherwise).\n";
+	"from 1 to 1000 in every mask (all the same otherwise). -M: between so many pairs of MAC\n"
+	"addresses (1000); -x: out of a VXLAN tunnel, with so many VNIs.\n";
 
 static void print_address(const char *name, uint32_t address, uint32_t bits)
 {
@@ -77,32 +80,40 @@ static uint32_t shuffled(uint32_t i, uint32_t n)
 	return n % STRIDE ? (uint32_t)((uint64_t)i * STRIDE % n) : i;
 }
 
-static void write_frame(uint32_t i)
+static void write_frame(const struct options *o, uint32_t i)
 {
-	uint8_t frame[FLOW_FRAME_BYTES];
+	uint8_t frame[FLOW_VXLAN_BYTES + FLOW_FRAME_BYTES], *inner = frame + FLOW_VXLAN_BYTES;
+	uint32_t bytes = o->n_vnis ? sizeof(frame) : FLOW_FRAME_BYTES;
 
-	flow_frame(frame, i);
+	flow_frame(inner, i, o->n_macs);
+	if (o->n_vnis)
+		flow_vxlan(frame, 1 + i % o->n_vnis, (uint16_t)(hash_u64(i, 2) | 0xc000),
+			   FLOW_FRAME_BYTES);
 	write_u32(i / 1000000);
 	write_u32(i % 1000000);
-	write_u32(sizeof(frame));
-	write_u32(sizeof(frame));
-	fwrite(frame, sizeof(frame), 1, stdout);
+	write_u32(bytes);
+	write_u32(bytes);
+	fwrite(frame + sizeof(frame) - bytes, bytes, 1, stdout);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.actions = "normal", .n_masks = 1};
+	struct options o = {.actions = "normal", .n_masks = 1, .n_macs = FLOW_SET_MACS};
 	bool good = true, pcap;
 	uint32_t n;
 	int c;
 
-	while ((c = getopt(argc, argv, "a:f:m:p")) != -1)
+	while ((c = getopt(argc, argv, "a:f:m:M:px:")) != -1)
 		if (c == 'a')
 			o.actions = optarg;
 		else if (c == 'f')
 			good &= read_number(optarg, 0, FLOW_SET_MAX - 1, &o.first);
 		else if (c == 'm')
 			good &= read_number(optarg, 1, FLOW_SET_MASKS, &o.n_masks);
+		else if (c == 'M')
+			good &= read_number(optarg, 1, GEN_MACS_MAX, &o.n_macs);
+		else if (c == 'x')
+			good &= read_number(optarg, 1, (1u << 24) - 1, &o.n_vnis);
 		else if (c == 'p')
 			o.priorities = true;
 		else
@@ -117,7 +128,7 @@ int main(int argc, char **argv)
 		write_pcap_header();
 	for (uint32_t i = 0; i < n; i++)
 		if (pcap)
-			write_frame(o.first + shuffled(i, n));
+			write_frame(&o, o.first + shuffled(i, n));
 		else
 			print_rule(&o, o.first + i);
 	if (fflush(stdout) || ferror(stdout)) {

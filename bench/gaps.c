@@ -110,7 +110,7 @@ static void *send_all(void *arg)
 	for (uint32_t i = 0; i < r->n_frames; i++) {
 		struct stamp stamp = {MAGIC, i, 0};
 
-		flow_frame(frame, i % r->n_flows * r->stride);
+		flow_frame(frame, i % r->n_flows * r->stride, FLOW_SET_MACS);
 		sleep_until(next_ns);
 		next_ns = clock_ns() + period_ns;
 		stamp.sent_ns = wall_ns();

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What bench/veth and bench/flows share: cores, the topology, one start_NAME, stop_NAME and
-# why_not_NAME for each contender, and the statistics. Sourced, not run; it expects build, dir and
-# the options' variables to be set.
+# What the bench's scripts share: cores, the topology, one start_NAME, stop_NAME and why_not_NAME
+# for each contender, and the statistics. Sourced, not run; it expects build, dir and the options'
+# variables to be set. Names carry the process id: runs do not meet, if only they are slow together.
 
-SW=cvb-sw HOST=cvb-host		# namespaces: of the switch, and of generator and sink
-SW0=cvbs0 SW1=cvbs1		# the switch's ends of the two pairs
-GEN=cvbg0 SINK=cvbk1		# the other ends
+SW=cvb$$-sw HOST=cvb$$-host	# namespaces: of the switch, and of generator and sink
+SW0=cvbs0-$$ SW1=cvbs1-$$	# the switch's ends of the two pairs
+GEN=cvbg0-$$ SINK=cvbk1-$$	# the other ends
 
 # As words, not functions: in the background $! has to be the program itself, which ip becomes.
 in_sw="ip netns exec $SW"
@@ -57,13 +57,9 @@ make_pair() {	# SWITCH_END HOST_END
 topology_up() {
 	local ns
 
-	for ns in "$SW" "$HOST"; do
-		ip netns list | grep -qw "$ns" &&
-			die "namespace $ns is there already: another run? ip netns del $ns"
-	done
 	made=1
 	for ns in "$SW" "$HOST"; do
-		ip netns add "$ns"
+		ip netns add "$ns" || die "no namespace $ns: ip netns del $ns"
 		# Without IPv6 the ends are silent: every frame is the generator's.
 		ip netns exec "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
 			net.ipv6.conf.default.disable_ipv6=1 2>/dev/null || true
@@ -221,6 +217,46 @@ stop_ovs() {
 	return 0
 }
 
+# --- the kernel's bridge -------------------------------------------------------------------------
+
+why_not_bridge() {
+	ip -n "$SW" link add br0 type bridge 2>"$dir/bridge.log" || head -n 1 "$dir/bridge.log"
+	ip -n "$SW" link del br0 2>/dev/null
+}
+
+start_bridge() {	# [SECOND_PORT]
+	local end
+
+	ip -n "$SW" link add br0 type bridge || return 1
+	for end in "$SW0" "${1:-$SW1}"; do
+		ip -n "$SW" link set "$end" master br0 || return 1
+	done
+	ip -n "$SW" link set br0 up
+	own_napi "$SW0" && own_napi "$SW1"
+}
+
+stop_bridge() {
+	ip -n "$SW" link del br0 2>/dev/null || return 0
+	for end in "$SW0" "$SW1"; do
+		$in_sw sh -c "echo 0 >/sys/class/net/$end/threaded"
+		$in_sw ethtool -K "$end" gro off
+	done
+}
+
+# own_napi DEVICE: a thread on the worker's core receives, as the others' workers do. GRO, as a veth
+# without it takes no frames that XDP redirects.
+own_napi() {
+	local threads
+
+	$in_sw ethtool -K "$1" gro on && $in_sw sh -c "echo 1 >/sys/class/net/$1/threaded" ||
+		return 1
+	threads=$(ps -e -o pid=,comm= | awk -v name="napi/$1-" 'index($2, name) == 1 { print $1 }')
+	[ -n "$threads" ] || return 1
+	for thread in $threads; do
+		taskset -cp "$worker_core" "$thread" >/dev/null || return 1
+	done
+}
+
 # --- measuring -----------------------------------------------------------------------------------
 
 # Lets a switch learn where the addresses behind the sink live.
@@ -228,16 +264,16 @@ prime() {
 	$in_host taskset -c "$gen_core" "$build/bench/gen" -m "$macs" -r "$SINK" 0.1 >/dev/null
 }
 
-# One run. Sets offered and forwarded, frames per second.
+# measure [FROM TO [GEN_OPTION]...]: one run. Sets offered and forwarded, frames per second.
 measure() {
-	local whole
+	local whole from=${1:-$GEN} to=${2:-$SINK}
 
 	whole=$(awk "BEGIN { print $warm + $seconds + 0.5 }")
 	$in_host taskset -c "$gen_core" "$build/bench/gen" -f "$flows" -m "$macs" -s "$bytes" \
-		"$GEN" "$whole" >"$dir/offered" &
+		"${@:3}" "$from" "$whole" >"$dir/offered" &
 	pid_gen=$!
 	forwarded=$($in_host taskset -c "$gen_core" \
-		"$build/bench/sink" "$SINK" "$warm" "$seconds") || return 1
+		"$build/bench/sink" "$to" "$warm" "$seconds") || return 1
 	wait "$pid_gen" || return 1
 	pid_gen=
 	read -r offered _ <"$dir/offered"
@@ -251,10 +287,4 @@ statistics() {
 			m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
 			print m, v[1], v[NR]
 		}'
-}
-
-# Median of a contender's rate over another's, run by run: what slows a whole round down cancels
-# out.
-ratio() {	# NAME PEER
-	join "$dir/$1.runs" "$dir/$2.runs" 2>/dev/null | awk '$4 > 0 { print $2 / $4 }' | statistics
 }

@@ -11,8 +11,8 @@
  * -o: rules say output, not normal. -c: another thread adds and removes rules of the last mask
  * meanwhile; give it a core of its own (taskset -c 0,1).
  * -p: the port that frames come in by is captured, those of a pcap filter; of '' all. 1 in 100:
- * 'ip[14:2] % 100 = 7'. -R: rings of so many KiB. -d: another thread reads what was captured, as a
- * capture's thread does; without it the frames are only let go.
+ * 'ip[14:2] % 100 = 7'. -R: a ring of so many KiB, not 4096. -d: another thread reads what was
+ * captured, as a capture's thread does; without it the frames are only let go.
  *
  * Cycles are core cycles: the time stamp counter, scaled by bench/scale.h. Of all bursts the median
  * counts. Both so that neighbours on the machine disturb little.
@@ -55,7 +55,7 @@ static struct burst burst, copies;
 static uint32_t n_flows = 1000, n_rules, n_masks = 1, changes_per_s;
 static bool tagged, outputs, done, drained;
 static const char *capture_filter;	/* NULL: no capture */
-static uint64_t ring_kib = 1024;
+static uint64_t ring_kib = 4096;
 static struct tap tap;
 static uint64_t n_drained;
 
