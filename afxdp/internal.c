@@ -142,7 +142,7 @@ static int write_note(const char *host, bool persist, const char *run_dir)
 	char text[128];
 
 	snprintf(text, sizeof(text),
-		 "# culvert: an internal port's veth pair\nhost %.15s\npersist %d\n", host, persist);
+		 "# culvert: an internal port's veth pair\nhost %s\npersist %d\n", host, persist);
 	return note_write(run_dir, host, INTERNAL_SUFFIX, text);
 }
 

@@ -207,6 +207,8 @@ for row, pattern in zip(rows, (
 assert len(rows) == 2 and max(map(len, rows)) == 80 and all(r.endswith("...") for r in rows), rows
 assert mark.startswith("*: permanent"), mark
 P
+culvert status | grep -qE '^captures 2   since start: captured [0-9.k]+, missed 0$' ||
+	die "status: $(culvert status)"
 kill -HUP "$job"
 ends 0 "0 captured, 0 missed"
 
