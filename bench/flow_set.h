@@ -55,11 +55,11 @@ static inline void flow_mac(uint8_t *mac, uint32_t oui, uint32_t i)
 /* IPv4 with a checksum, without options. */
 static inline void flow_ipv4(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t bytes)
 {
-	const uint8_t head[] = {0x45, 0, (uint8_t)(bytes >> 8), (uint8_t)bytes, 0, 0, 0, 0, 64, 17,
-				0, 0};
+	const uint8_t head[] = {0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0};
 	uint32_t sum = 0;
 
 	memcpy(ip, head, sizeof(head));
+	put_be16(ip + 2, bytes);
 	put_be32(ip + 12, src);
 	put_be32(ip + 16, dst);
 	for (int at = 0; at < 20; at += 2)
