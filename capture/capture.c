@@ -294,8 +294,11 @@ int capture_start(struct capture *capture, int client)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&capture->thread, NULL, capture_main, capture);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r)
+	if (r) {
+		feed_destroy(capture->feed);
+		capture->feed = NULL;
 		return -r;
+	}
 	capture->running = true;
 	pthread_setname_np(capture->thread, "capture");
 	return 0;

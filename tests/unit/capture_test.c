@@ -596,6 +596,31 @@ static void finish_now(void **state)
 	bed_fini(&bed);
 }
 
+/* No thread, for a stack of that size: as if nothing had been tried, so it may be tried again. The
+ * lowest free descriptor is the same again: nothing was left open. */
+static void no_thread(void **state)
+{
+	pthread_attr_t as_it_is, huge;
+	struct bed bed;
+	int fd;
+
+	assert_int_equal(pthread_getattr_default_np(&as_it_is), 0);
+	assert_int_equal(pthread_getattr_default_np(&huge), 0);
+	assert_int_equal(pthread_attr_setstacksize(&huge, 1ul << 46), 0);
+	bed_init(&bed, NULL);
+	fd = dup(bed.server);
+	close(fd);
+	assert_int_equal(pthread_setattr_default_np(&huge), 0);
+	assert_int_equal(capture_start(bed.capture, bed.server), -EAGAIN);
+	assert_int_equal(pthread_setattr_default_np(&as_it_is), 0);
+	pthread_attr_destroy(&as_it_is);
+	pthread_attr_destroy(&huge);
+	assert_int_equal(dup(bed.server), fd);
+	close(fd);
+	assert_int_equal(capture_start(bed.capture, bed.server), 0);
+	bed_fini(&bed);
+}
+
 static void never_started(void **state)
 {
 	struct bed bed;
@@ -731,7 +756,7 @@ int main(void)
 		cmocka_unit_test(live),	       cmocka_unit_test(wakes),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(reader_gone), cmocka_unit_test(finish_now),
-		cmocka_unit_test(never_started), cmocka_unit_test(device),
+		cmocka_unit_test(no_thread), cmocka_unit_test(never_started), cmocka_unit_test(device),
 		cmocka_unit_test(device_gone), cmocka_unit_test(no_device),
 	};
 
