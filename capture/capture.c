@@ -198,8 +198,11 @@ static int work(struct capture *c)
 static void *capture_main(void *arg)
 {
 	struct capture *c = arg;
+	int r = work(c);
 
-	store_release(&c->error, work(c));
+	if (r < 0 && c->feed)
+		feed_give_up(c->feed);
+	store_release(&c->error, r);
 	eventfd_write(c->done_fd, 1);
 	return NULL;
 }

@@ -554,10 +554,33 @@ static void reader_gone(void **state)
 	}
 }
 
+/* What is there: how much the last chunk lacks. @eof: whether the client was hung up on. */
+static size_t read_chunks(int client, bool *eof)
+{
+	char line[24], rest[65536];
+	size_t left = 0, n = 0;
+	ssize_t r;
+
+	while ((r = recv(client, left ? rest : &line[n],
+			 left ? min_of(left, sizeof(rest)) : 1, MSG_DONTWAIT)) > 0) {
+		if (left) {
+			left -= (size_t)r;
+		} else if (line[n] == '\n') {
+			left = strtoul(line, NULL, 10);
+			n = 0;
+		} else {
+			n++;
+		}
+	}
+	*eof = r == 0;
+	return left;
+}
+
 /* A client that does not read holds up a gentle end, but not a quick one. */
 static void finish_now(void **state)
 {
 	struct bed bed;
+	bool eof;
 
 	bed_init(&bed, NULL);
 	assert_int_equal(capture_start(bed.capture, bed.server), 0);
@@ -568,6 +591,8 @@ static void finish_now(void **state)
 	capture_finish(bed.capture, true);
 	wait_until_done(&bed);
 	assert_int_equal(capture_error(bed.capture), -ECANCELED);
+	assert_true(read_chunks(bed.client, &eof) > 0);
+	assert_true(eof);
 	bed_fini(&bed);
 }
 
