@@ -209,7 +209,7 @@ static int refused(const char *device, int error, const struct why *why)
 	case -EOPNOTSUPP:
 		return because(why, error,
 			       "%s: this kernel has no dummy driver (modprobe dummy); name an "
-			       "existing device with --device",
+			       "existing device with --device (device: in the file)",
 			       device);
 	default:
 		return because(why, error, "%s: making this dummy device failed: %s", device,
