@@ -20,7 +20,6 @@
 				 * flowgen's unless it is told otherwise */
 #define FLOW_SET_MASKS 16
 #define FLOW_FRAME_BYTES 60	/* without FCS */
-#define FLOW_PAYLOAD 42		/* where the 18 bytes after the UDP header begin */
 #define FLOW_VXLAN_BYTES 50	/* in front of a frame in a tunnel: Ethernet, IPv4, UDP, VXLAN */
 #define FLOW_VTEP_LOCAL 0xc0000201u	/* 192.0.2.1, which the tunnels' packets go to */
 #define FLOW_VTEP_REMOTE 0xc0000202u	/* ... and where they come from */

@@ -24,7 +24,6 @@
 #include "bench/flow_set.h"
 #include "lib/clock.h"
 
-#define MAGIC 0x67617073u
 #define BATCH 64
 #define BUFFER_BYTES (256 << 20)
 #define PRIORITY 50
@@ -60,7 +59,7 @@ static const char usage[] =
 	"Sends frames of FLOWS flows of flowgen's row, every STRIDE-th, out of TX_DEVICE, takes\n"
 	"them from RX_DEVICE. Prints: sent, received, reordered, then in microseconds the worst\n"
 	"gap between two that arrived, the 99.99 percent one, the worst latency, the median one,\n"
-	"and the worst gap between two that were sent.\n";
+	"the worst gap between two that were sent, and the 99 and the 99.9 percent latency.\n";
 
 static _Noreturn void die(const char *what)
 {
@@ -108,13 +107,13 @@ static void *send_all(void *arg)
 	if (sched_setscheduler(0, SCHED_FIFO, &priority))
 		die("real-time priority");
 	for (uint32_t i = 0; i < r->n_frames; i++) {
-		struct stamp stamp = {MAGIC, i, 0};
+		struct stamp stamp = {PROBE_MAGIC, i, 0};
 
 		flow_frame(frame, i % r->n_flows * r->stride, FLOW_SET_MACS);
 		sleep_until(next_ns);
 		next_ns = clock_ns() + period_ns;
 		stamp.sent_ns = wall_ns();
-		memcpy(frame + FLOW_PAYLOAD, &stamp, sizeof(stamp));
+		memcpy(frame + GEN_PAYLOAD, &stamp, sizeof(stamp));
 		if (send(r->tx, frame, sizeof(frame), 0) != (ssize_t)sizeof(frame))
 			continue;
 		if (r->n_sent++)
@@ -149,8 +148,8 @@ static void take(struct run *r, const struct msghdr *m, const uint8_t *frame)
 	struct stamp stamp;
 	uint64_t ns;
 
-	memcpy(&stamp, frame + FLOW_PAYLOAD, sizeof(stamp));
-	if (stamp.magic != MAGIC || !c || c->cmsg_type != SCM_TIMESTAMPNS)
+	memcpy(&stamp, frame + GEN_PAYLOAD, sizeof(stamp));
+	if (stamp.magic != PROBE_MAGIC || !c || c->cmsg_type != SCM_TIMESTAMPNS)
 		return;
 	memcpy(&t, CMSG_DATA(c), sizeof(t));
 	ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
@@ -205,11 +204,13 @@ static void print(struct run *r)
 {
 	uint32_t n_gaps = r->n_received ? r->n_received - 1 : 0;
 
-	printf("%u %u %u %.1f %.1f %.1f %.1f %.1f\n", r->n_sent, r->n_received, r->n_reordered,
+	printf("%u %u %u %.1f %.1f %.1f %.1f %.1f %.1f %.1f\n", r->n_sent, r->n_received, r->n_reordered,
 	       quantile(r->gap_ns, n_gaps, 1), quantile(r->gap_ns, n_gaps, 0.9999),
 	       quantile(r->latency_ns, r->n_received, 1),
 	       quantile(r->latency_ns, r->n_received, 0.5),
-	       quantile(r->sent_gap_ns, r->n_sent ? r->n_sent - 1 : 0, 1));
+	       quantile(r->sent_gap_ns, r->n_sent ? r->n_sent - 1 : 0, 1),
+	       quantile(r->latency_ns, r->n_received, 0.99),
+	       quantile(r->latency_ns, r->n_received, 0.999));
 }
 
 static void open_rx(struct run *r, const char *device)

@@ -17,6 +17,7 @@
 const volatile __u32 ifindex;
 const volatile __u32 n_flows = 1;
 const volatile __u32 n_macs = 1;
+const volatile __u32 outer_bytes;	/* in front: Ethernet, IPv4, UDP, VXLAN; or nothing */
 const volatile __u32 source_oui = GEN_SOURCE_OUI;
 const volatile __u32 destination_oui = GEN_SINK_OUI;
 
@@ -36,8 +37,10 @@ static void put_mac(__u8 *mac, __u32 oui, __u32 n)
 SEC("xdp")
 int next_frame(struct xdp_md *ctx)
 {
-	__u8 *data = (__u8 *)(long)ctx->data, *end = (__u8 *)(long)ctx->data_end;
+	__u8 *outer = (__u8 *)(long)ctx->data, *end = (__u8 *)(long)ctx->data_end;
+	__u8 *data = outer + outer_bytes;
 	struct udphdr *udp = (struct udphdr *)(data + ETH_HLEN + sizeof(struct iphdr));
+	struct udphdr *outer_udp = (struct udphdr *)(outer + ETH_HLEN + sizeof(struct iphdr));
 	__u32 flow = next_flow, mac = next_mac;
 
 	if (ctx->ingress_ifindex == ifindex)	/* no test run: attached there, see gen.c */
@@ -48,6 +51,8 @@ int next_frame(struct xdp_md *ctx)
 	put_mac(data + ETH_ALEN, source_oui, mac);
 	udp->source = bpf_htons(1024 + (flow & 0x7fff));
 	udp->dest = bpf_htons(1024 + (flow >> 15));
+	if (outer_bytes)
+		outer_udp->source = bpf_htons(49152 + (flow & 0x3fff));
 	next_flow = flow + 1 < n_flows ? flow + 1 : 0;
 	next_mac = mac + 1 < n_macs ? mac + 1 : 0;
 	return (int)bpf_redirect(ifindex, 0);

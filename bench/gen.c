@@ -11,15 +11,13 @@
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <net/if.h>
-#include <netinet/ip.h>
-#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "bench/gen.h"
+#include "bench/flow_set.h"
 #include "bench/number.h"
 #include "gen.skel.h"
 #include "lib/bits.h"
@@ -30,8 +28,8 @@
 #endif
 
 #define BATCH_FRAMES 64
+#define FRAME_MAX (FLOW_VXLAN_BYTES + GEN_FRAME_MAX)
 #define CALL_FRAMES 65536	/* in one system call: some 15 ms */
-#define PACE_FRAMES 256		/* at a rate: half the CPU time that single batches take */
 
 struct options {
 	const char *device;
@@ -40,15 +38,19 @@ struct options {
 	uint32_t n_macs;
 	uint32_t frame_bytes;
 	uint32_t frames_per_s;	/* 0: as many as it can */
+	uint32_t pace;		/* frames at once, at a rate */
+	uint32_t vni;		/* 0: not in VXLAN */
 	bool reverse;
 };
 
 static const char usage[] =
-	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-p FRAMES_PER_SECOND] [-r] DEVICE\n"
-	"           SECONDS\n"
+	"usage: gen [-f FLOWS] [-m MACS] [-s FRAME_BYTES] [-p FRAMES_PER_SECOND] [-b FRAMES]\n"
+	"           [-x VNI] [-r] DEVICE SECONDS\n"
 	"Sends IPv4/UDP frames out of DEVICE; prints how many a second, how many, and how long\n"
 	"that took. -m: source and destination addresses, in pairs; -p: at this rate, and what is\n"
-	"late is made up for; -r: the other way round, so that a switch learns where those live.\n";
+	"late is made up for, -b: this many at once; -x: in VXLAN, from VTEP 192.0.2.2 to\n"
+	"192.0.2.1, which is at 02:00:0c:00:00:01; -r: the other way round, so that a switch\n"
+	"learns where those live.\n";
 
 static bool read_options(int argc, char **argv, struct options *o)
 {
@@ -56,7 +58,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 	char *end;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:m:s:p:r")) != -1)
+	while ((c = getopt(argc, argv, "f:m:s:p:b:x:r")) != -1)
 		if (c == 'f')
 			good &= read_number(optarg, 1, GEN_FLOWS_MAX, &o->n_flows);
 		else if (c == 'm')
@@ -65,6 +67,10 @@ static bool read_options(int argc, char **argv, struct options *o)
 			good &= read_number(optarg, GEN_FRAME_MIN, GEN_FRAME_MAX, &o->frame_bytes);
 		else if (c == 'p')
 			good &= read_number(optarg, 1, UINT32_MAX, &o->frames_per_s);
+		else if (c == 'b')
+			good &= read_number(optarg, 1, CALL_FRAMES, &o->pace);
+		else if (c == 'x')
+			good &= read_number(optarg, 1, (1 << 24) - 1, &o->vni);
 		else if (c == 'r')
 			o->reverse = true;
 		else
@@ -76,55 +82,46 @@ static bool read_options(int argc, char **argv, struct options *o)
 	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
 }
 
-/* IPv4 (RFC 791) and UDP from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); the program fills in the
- * rest. */
-static void make_frame(uint8_t *frame, uint32_t frame_bytes)
+/* Ethernet, IPv4 and UDP without a checksum, from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); MAC
+ * addresses and ports are the program's. Returns its length. */
+static uint32_t make_frame(const struct options *o, uint8_t frame[static FRAME_MAX])
 {
-	struct iphdr ip = {
-		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
-		.tot_len = htons((uint16_t)(frame_bytes - ETH_HLEN)),
-		.saddr = htonl(0xc6120001), .daddr = htonl(0xc6130001),
-	};
-	struct udphdr udp = {.len = htons((uint16_t)(frame_bytes - ETH_HLEN - sizeof(ip)))};
-	uint16_t words[sizeof(ip) / 2];
-	uint32_t sum = 0;
+	uint16_t bytes = (uint16_t)o->frame_bytes;
+	uint8_t *inner = frame + (o->vni ? FLOW_VXLAN_BYTES : 0);
 
-	memcpy(words, &ip, sizeof(ip));
-	for (size_t i = 0; i < sizeof(ip) / 2; i++)
-		sum += words[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	ip.check = (uint16_t)~((sum & 0xffff) + (sum >> 16));
-	memset(frame, 0, frame_bytes);
-	frame[12] = ETH_P_IP >> 8;
-	frame[13] = ETH_P_IP & 255;
-	memcpy(frame + ETH_HLEN, &ip, sizeof(ip));
-	memcpy(frame + ETH_HLEN + sizeof(ip), &udp, sizeof(udp));
+	memset(frame, 0, FRAME_MAX);
+	if (o->vni)
+		flow_vxlan(frame, o->vni, 0, bytes);
+	put_be16(inner + 12, ETH_P_IP);
+	flow_ipv4(inner + 14, 0xc6120001, 0xc6130001, bytes - 14);
+	put_be16(inner + 38, bytes - 34);
+	return (uint32_t)(inner - frame) + bytes;
 }
 
 /* How many frames are to be sent now; sleeps until there are enough. */
 static uint32_t frames_due(const struct options *o, uint64_t begin_ns, uint64_t n)
 {
-	uint64_t enough_ns = begin_ns + (n + PACE_FRAMES) * NS_PER_S / o->frames_per_s;
+	uint64_t enough_ns = begin_ns + (n + o->pace) * NS_PER_S / o->frames_per_s;
 	struct timespec until = {.tv_sec = (time_t)(enough_ns / NS_PER_S),
 				 .tv_nsec = (long)(enough_ns % NS_PER_S)};
-	uint64_t due;
+	uint64_t batch = min_of(o->pace, BATCH_FRAMES), due;
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	due = (clock_ns() - begin_ns) * o->frames_per_s / NS_PER_S - n;
-	return (uint32_t)min_of(due / BATCH_FRAMES * BATCH_FRAMES, CALL_FRAMES);
+	return (uint32_t)min_of(due / batch * batch, CALL_FRAMES);
 }
 
 static int run(const struct options *o, int program)
 {
-	uint8_t frame[GEN_FRAME_MAX];
+	uint8_t frame[FRAME_MAX];
+	uint32_t frame_bytes = make_frame(o, frame);
 	uint64_t begin_ns = clock_ns(), now_ns = begin_ns, n = 0;
 	uint64_t end_ns = begin_ns + (uint64_t)(o->seconds * (double)NS_PER_S);
-	struct xdp_md ctx = {.data_end = o->frame_bytes};
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = o->frame_bytes,
+	struct xdp_md ctx = {.data_end = frame_bytes};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = frame_bytes,
 		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx),
 		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH_FRAMES);
 
-	make_frame(frame, o->frame_bytes);
 	for (; now_ns < end_ns; now_ns = clock_ns(), n += (uint64_t)opts.repeat) {
 		int err;
 
@@ -158,7 +155,8 @@ static int keep_dispatched(int program, uint32_t ifindex)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.n_flows = 1, .n_macs = 1, .frame_bytes = GEN_FRAME_MIN};
+	struct options o = {.n_flows = 1, .n_macs = 1, .frame_bytes = GEN_FRAME_MIN,
+			    .pace = GEN_PACE};
 	struct gen *skeleton;
 	uint32_t ifindex;
 	int status = 1;
@@ -181,6 +179,7 @@ int main(int argc, char **argv)
 	skeleton->rodata->ifindex = ifindex;
 	skeleton->rodata->n_flows = o.n_flows;
 	skeleton->rodata->n_macs = o.n_macs;
+	skeleton->rodata->outer_bytes = o.vni ? FLOW_VXLAN_BYTES : 0;
 	if (o.reverse) {
 		skeleton->rodata->source_oui = GEN_SINK_OUI;
 		skeleton->rodata->destination_oui = GEN_SOURCE_OUI;

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What the groups of bench/run share beside lib.sh, which this reads: options, contenders that take
-# turns, and what was measured, as a table and as rows. Sourced, not run.
+# What the groups of bench/run share beside lib.sh and rows.sh, which this reads: options, and
+# contenders that take turns. Sourced, not run.
 #
-# A group sets the defaults of its options and `here`, then calls
+# A group sets `here` and the defaults of its options, then calls
 #   read_options "ITS OPTIONS" "$@"; begin PROGRAM...; choose_contenders NAME...
-#   take_turns FUNCTION	which measures one contender: note ROW WHO UNIT VALUE
+#   row NAME UNIT BETTER PEER MUST AIM	for each row
+#   take_turns FUNCTION	which measures one contender: note ROW WHO VALUE
 #   report
-# and has a function target ROW WHO, which prints PEER|MUST|AIM for the rows that have them: MUST
-# "<= 0.5" is the ratio to the peer's value, or without a peer the value itself.
-#
-# A row, one JSON object a line: {"group", "row", "who", "unit", "better": "less" or "more",
-# "values": one for each round, "peer", "must", "aim"}; or {"group", "row", "who", "skipped": why}.
 
 . "$here/lib.sh"
 
@@ -19,7 +15,7 @@ group=$(basename "$0")
 build=$here/../build
 only='' json='' rows='' quiet=0 worker_core='' gen_core=''
 made=0 pid_l2fwd='' pid_culvert='' pid_ovs='' pid_ovsdb='' pid_gen=''
-contenders=()
+contenders=() missing=()
 
 usage_common() {
 	cat <<-END
@@ -29,7 +25,7 @@ usage_common() {
 	  --seconds S        of measuring in each run [$seconds]
 	  --cores W,G        worker's core, everybody else's [the last two that may be used]
 	  --rows FILE        all runs are appended, one JSON object a line
-	  --json FILE        the same as an array
+	  --json FILE        the same, in a file of its own
 	  --quiet            no progress on stderr
 	END
 }
@@ -68,7 +64,7 @@ begin() {	# PROGRAM...: of the build directory
 	choose_cores
 	ovs_cores=$gen_core others="taskset -c $gen_core"	# of all that is not the worker
 	dir=$(mktemp -d /tmp/cvb.XXXXXX)
-	touch "$dir/values" "$dir/skipped"
+	. "$here/rows.sh"
 	trap clean_up EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
@@ -103,8 +99,7 @@ choose_contenders() {	# NAME...
 		if [ -z "$why" ]; then
 			contenders+=("$name")
 		else
-			echo "skipped: $name ($why)"
-			printf '%s\t%s\n' "$name" "$why" >>"$dir/skipped"
+			missing+=("$name" "$why")
 		fi
 	done
 	[ ${#contenders[@]} -gt 0 ] || die "nothing to measure"
@@ -123,53 +118,32 @@ take_turns() {	# FUNCTION: gets the contender's name; round is set
 }
 
 # A failure ends the group: a table with holes would be read as one without.
-launch() {	# FUNCTION NAME: start_NAME or another start_FUNCTION
-	no_xdp "$SW0" && no_xdp "$SW1" || die "an XDP program is still on the veths before $2"
-	"start_$1" && return
-	tail -n 20 "$dir/$2.log" >&2
-	die "$2 did not start"
+launch() {	# WHO [ARGUMENT...]: start_WHO
+	no_xdp "$SW0" && no_xdp "$SW1" || die "an XDP program is still on the veths before $1"
+	"start_$1" "${@:2}" && return
+	tail -n 20 "$dir"/*.log >&2
+	die "$1 did not start"
 }
 
-# --- what was measured ---------------------------------------------------------------------------
+note() {	# ROW WHO VALUE
+	row=$1
+	value "$2" "$3"
+}
+
+# Who is not installed is missed in each row.
+report() {
+	local i
+
+	while IFS=$'\t' read -r row _; do
+		for ((i = 0; i < ${#missing[@]}; i += 2)); do
+			skip "${missing[i]}" "${missing[i + 1]//[\"\\]/}"
+		done
+	done <"$dir/rows"
+	echo "median (least to most) of $rounds rounds; worker on core $worker_core, all else on" \
+		"core $gen_core; kernel $(uname -r)"
+	print_rows
+	[ -z "$json" ] || rows_as_json >"$json" || exit 1
+	[ -z "$rows" ] || rows_as_json >>"$rows" || exit 1
+}
 
 thousands() { [ $(($1 % 1000)) = 0 ] && echo "$(($1 / 1000)) K" || echo "$1"; }	# 1 K
-
-note() {	# ROW WHO UNIT VALUE
-	printf '%s\t%s\t%s\t%s\n' "$@" >>"$dir/values"
-	say "round $round: $1: $2 $4 $3"
-}
-
-better() {	# UNIT
-	case $1 in
-	Mpps | Mbit/s) echo more ;;
-	*) echo less ;;
-	esac
-}
-
-write_rows() {
-	local row who unit peer must aim why
-
-	while IFS=$'\t' read -r row who unit; do
-		IFS='|' read -r peer must aim < <(target "$row" "$who")
-		printf '{"group": "%s", "row": "%s", "who": "%s", "unit": "%s", "better": "%s", ' \
-			"$group" "$row" "$who" "$unit" "$(better "$unit")"
-		[ -z "$peer" ] || printf '"peer": "%s", ' "$peer"
-		[ -z "$must" ] || printf '"must": "%s", ' "$must"
-		[ -z "$aim" ] || printf '"aim": "%s", ' "$aim"
-		printf '"values": [%s]}\n' "$(awk -F '\t' -v row="$row" -v who="$who" \
-			'$1 == row && $2 == who { print $4 }' "$dir/values" | paste -sd,)"
-	done < <(cut -f 1-3 "$dir/values" | awk '!seen[$0]++')
-	while IFS=$'\t' read -r who why; do
-		while read -r row; do
-			printf '{"group": "%s", "row": "%s", "who": "%s", "skipped": "%s"}\n' \
-				"$group" "$row" "$who" "${why//[\"\\]/}"
-		done < <(cut -f 1 "$dir/values" | awk '!seen[$0]++')
-	done <"$dir/skipped"
-}
-
-report() {
-	write_rows >"$dir/rows"
-	[ -z "$rows" ] || cat "$dir/rows" >>"$rows" || exit 1
-	[ -z "$json" ] || { echo '['; sed '$!s/$/,/' "$dir/rows"; echo ']'; } >"$json" || exit 1
-	"$here/run" --table "$dir/rows"
-}

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,10 @@
 #include "sink.skel.h"
 
 static const char usage[] =
-	"usage: sink DEVICE [WARM_SECONDS SECONDS]\n"
+	"usage: sink [-p] DEVICE [WARM_SECONDS SECONDS]\n"
 	"Drops all frames that DEVICE receives; prints how many a second over SECONDS, after\n"
-	"WARM_SECONDS; or, for each line that it reads, how many there were so far.\n";
+	"WARM_SECONDS; or, for each line that it reads, how many there were so far.\n"
+	"-p: neither drops nor counts the probes of bench/gaps.\n";
 
 /* The sum over all CPUs. */
 static uint64_t count_frames(int map, int n_cpus)
@@ -58,37 +60,59 @@ static void answer_lines(int map)
 		}
 }
 
+/* With the program on @device. */
+static struct sink *open_sink(const char *device, bool pass_probes, struct bpf_link **link)
+{
+	unsigned int ifindex = if_nametoindex(device);
+	struct sink *skeleton;
+
+	if (!ifindex) {
+		fprintf(stderr, "sink: %s: no such device in this namespace\n", device);
+		return NULL;
+	}
+	skeleton = sink__open();
+	if (!skeleton) {
+		perror("sink: BPF program");
+		return NULL;
+	}
+	skeleton->rodata->pass_probes = pass_probes;
+	if (sink__load(skeleton)) {
+		perror("sink: BPF program");
+		goto destroy;
+	}
+	*link = bpf_program__attach_xdp(skeleton->progs.count_and_drop, (int)ifindex);
+	if (*link)
+		return skeleton;
+	fprintf(stderr, "sink: attaching to %s: %s\n", device, strerror(errno));
+destroy:
+	sink__destroy(skeleton);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	double warm_s = argc == 4 ? atof(argv[2]) : -1, seconds = argc == 4 ? atof(argv[3]) : 0;
+	bool pass_probes = argc > 1 && strcmp(argv[1], "-p") == 0;
 	struct bpf_link *link;
 	struct sink *skeleton;
-	unsigned int ifindex;
+	double warm_s, seconds;
+	int map;
 
+	argc -= pass_probes;
+	argv += pass_probes;
+	warm_s = argc == 4 ? atof(argv[2]) : -1;
+	seconds = argc == 4 ? atof(argv[3]) : 0;
 	if (argc != 2 && (warm_s < 0 || seconds <= 0)) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	ifindex = if_nametoindex(argv[1]);
-	if (!ifindex) {
-		fprintf(stderr, "sink: %s: no such device in this namespace\n", argv[1]);
+	skeleton = open_sink(argv[1], pass_probes, &link);
+	if (!skeleton)
 		return 1;
-	}
-	skeleton = sink__open_and_load();
-	if (!skeleton) {
-		perror("sink: BPF program");
-		return 1;
-	}
-	link = bpf_program__attach_xdp(skeleton->progs.count_and_drop, (int)ifindex);
-	if (!link) {
-		fprintf(stderr, "sink: attaching to %s: %s\n", argv[1], strerror(errno));
-		sink__destroy(skeleton);
-		return 1;
-	}
+	map = bpf_map__fd(skeleton->maps.frames);
 	if (argc == 2)
-		answer_lines(bpf_map__fd(skeleton->maps.frames));
+		answer_lines(map);
 	else
-		measure(bpf_map__fd(skeleton->maps.frames), warm_s, seconds);
+		measure(map, warm_s, seconds);
 	bpf_link__destroy(link);
 	sink__destroy(skeleton);
 	return 0;

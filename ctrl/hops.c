@@ -67,6 +67,8 @@ uint32_t hops_learn(struct hops *hops, const struct rtnl_neigh *neigh)
 	if (i == HOP_NONE)
 		return HOP_NONE;
 	hop = &hops->hop[i];
+	hop->fixed = !neigh->gone && neigh->state & (NUD_PERMANENT | NUD_NOARP);
+	hop->managed &= !hop->fixed;
 	/* A deleted entry is asked for again, and is not managed any more. */
 	if (neigh->gone) {
 		hop->managed = false;

@@ -23,6 +23,7 @@ struct hop {
 	struct mac mac;		/* when usable */
 	bool known;		/* the kernel has said something of it */
 	bool usable;		/* its MAC is known, and the kernel has not found it dead */
+	bool fixed;		/* somebody wrote it down, permanent: to be left as it is */
 	bool want_use;		/* the kernel is to be told that we use it, or no longer do */
 	bool want_get;		/* its state is to be asked for */
 	bool managed;		/* the kernel has promised to keep it fresh */

@@ -150,6 +150,12 @@ static bool ask_hop(struct underlay *u)
 			send_question(u, ASK_NEIGH, i);
 			return true;
 		}
+		/* The kernel would forget that an entry is permanent, and resolve it. */
+		if (hop->want_use && hop->fixed) {
+			hop->want_use = false;
+			if (!hop->users)
+				*hop = (struct hop){0};
+		}
 		if (hop->want_use) {
 			hop->want_use = false;
 			hop->used_ns = clock_ns();
