@@ -68,8 +68,8 @@ static inline void flow_ipv4(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t b
 	put_be16(ip + 10, (uint16_t)~(sum + (sum >> 16)));
 }
 
-/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. Flow @i is between pair
- * @i % @n_macs of MACs. */
+/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. Flow @i is between
+ * pair @i % @n_macs of MACs. */
 static inline void flow_frame(uint8_t frame[static FLOW_FRAME_BYTES], uint32_t i, uint32_t n_macs)
 {
 	struct flow_tuple t = flow_tuple(i);
