@@ -21,6 +21,7 @@
 #include "ctrl/loop.h"
 #include "lib/bits.h"
 #include "lib/log.h"
+#include "lib/standard.h"
 #include "rules/check.h"
 
 #define RUN_DIR "/run/culvert"
@@ -371,6 +372,7 @@ int main(int argc, char **argv)
 	struct options options = {0};
 	int status = parse_options(argc, argv, &options);
 
+	standard_reserve();
 	/* What clients had goes back to the system, whatever lies behind it on the heap. */
 	mallopt(M_MMAP_THRESHOLD, BIG_BYTES);
 	if (status >= 0)

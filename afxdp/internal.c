@@ -7,12 +7,12 @@
 #include <linux/veth.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "afxdp/netdev.h"
 #include "lib/bits.h"
 #include "lib/nl.h"
+#include "lib/note.h"
 
 #define NAME_BYTES 16
 #define PREFIX "cv-"
@@ -137,31 +137,13 @@ static int set_host_end(const char *host, bool is_new, const struct why *why)
 	return r;
 }
 
-static int make_path(const char *host, const char *run_dir, char path[static 512])
-{
-	int n = snprintf(path, 512, "%s/%s" INTERNAL_SUFFIX, run_dir, host);
-
-	return n < 512 ? 0 : -ENAMETOOLONG;
-}
-
 static int write_note(const char *host, bool persist, const char *run_dir)
 {
-	char path[512];
-	FILE *f;
-	int r;
+	char text[128];
 
-	if (!run_dir)
-		return 0;
-	r = make_path(host, run_dir, path);
-	if (r)
-		return r;
-	if (mkdir(run_dir, 0755) && errno != EEXIST)
-		return -errno;
-	f = fopen(path, "we");
-	if (!f)
-		return -errno;
-	fprintf(f, "# culvert: an internal port's veth pair\nhost %s\npersist %d\n", host, persist);
-	return fclose(f) ? -errno : 0;
+	snprintf(text, sizeof(text),
+		 "# culvert: an internal port's veth pair\nhost %s\npersist %d\n", host, persist);
+	return note_write(run_dir, host, INTERNAL_SUFFIX, text);
 }
 
 static int make(const char *host, const struct mac *mac, const struct why *why)
@@ -232,12 +214,10 @@ int internal_open(const char *host, const struct mac *mac, bool persist, const c
 void internal_delete(const char *host, const char *run_dir)
 {
 	struct nl_link ours;
-	char path[512];
 
 	if (find(host, &ours))
 		nl_link_delete(ours.ifindex);
-	if (run_dir && !make_path(host, run_dir, path))
-		unlink(path);
+	note_remove(run_dir, host, INTERNAL_SUFFIX);
 }
 
 int internal_recover(const char *path, bool keep)

@@ -251,13 +251,8 @@ static bool finish(struct pcap_port *p)
 	return false;
 }
 
-static bool next_in_memory(struct pcap_port *p, const uint8_t **data, uint32_t *bytes)
+static inline bool next_in_memory(struct pcap_port *p, const uint8_t **data, uint32_t *bytes)
 {
-	if (p->memory_next == p->memory_bytes) {
-		if (!p->loop || !p->memory_bytes)
-			return finish(p);
-		p->memory_next = 0;
-	}
 	memcpy(bytes, p->memory + p->memory_next, sizeof(*bytes));
 	*data = p->memory + p->memory_next + sizeof(*bytes);
 	p->memory_next += sizeof(*bytes) + *bytes;
@@ -278,18 +273,31 @@ static bool rewind_rx(struct pcap_port *p, bool damaged)
 	return open_rx(p, &st, p->damage, sizeof(p->damage)) == 0;
 }
 
-bool pcap_port_next(struct pcap_port *p, const uint8_t **data, uint32_t *bytes)
+/* At the end of what is in memory, or of nothing; or from the file. */
+static __attribute__((noinline)) bool next_elsewhere(struct pcap_port *p, const uint8_t **data,
+						     uint32_t *bytes)
 {
 	int got;
 
 	if (!pcap_port_reading(p))
 		return false;
-	if (!p->rx)
+	if (!p->rx) {
+		if (!p->loop || !p->memory_bytes)
+			return finish(p);
+		p->memory_next = 0;
 		return next_in_memory(p, data, bytes);
+	}
 	while ((got = read_packet(p, data, bytes)) != 1)
 		if (!rewind_rx(p, got < 0))
 			return finish(p);
 	return true;
+}
+
+bool pcap_port_next(struct pcap_port *p, const uint8_t **data, uint32_t *bytes)
+{
+	if (likely(p->memory_next != p->memory_bytes))
+		return next_in_memory(p, data, bytes);
+	return next_elsewhere(p, data, bytes);
 }
 
 bool pcap_port_write(struct pcap_port *p, const uint8_t *data, uint32_t bytes, uint64_t now_ns)

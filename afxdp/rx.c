@@ -142,21 +142,23 @@ static uint64_t rx_xsk(struct lane *lane, struct port_queue *q, uint32_t cookie,
 static uint64_t rx_pcap(struct lane *lane, struct port_queue *q, struct burst *burst)
 {
 	const uint32_t room = FRAME_BYTES - FRAME_HEADROOM;
+	uint32_t n = 0, n_max = min_of(BURST_MAX, lane->pool->n_free), bytes;
 	struct pool *pool = lane->pool;
 	uint64_t total = 0;
 	const uint8_t *from;
-	uint32_t bytes;
 
-	while (burst->n < BURST_MAX && pool->n_free && pcap_port_next(q->pcap, &from, &bytes)) {
-		struct packet *p = &burst->packet[burst->n++];
+	for (; n < n_max && pcap_port_next(q->pcap, &from, &bytes); n++) {
+		struct packet *p = &burst->packet[n];
 		uint8_t *data = pool_data(pool, pool_take(pool));
+		uint32_t taken = min_of(bytes, room);
 
-		memcpy(data, from, min_of(bytes, room));
-		start_packet(p, data, min_of(bytes, room), q->port);
-		if (bytes > room)
+		memcpy(data, from, taken);
+		start_packet(p, data, taken, q->port);
+		if (unlikely(bytes > room))
 			drop_packet(p, DROP_TOO_BIG, bytes);
 		total += bytes;
 	}
+	burst->n = n;
 	return total;
 }
 

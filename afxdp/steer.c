@@ -81,7 +81,7 @@ bool steer_kernel_has_vlan(void)
 	return kernel_kfuncs.vlan;
 }
 
-bool steer_kernel_has_time(void)
+static bool kernel_has_time(void)
 {
 	ask_kernel_kfuncs();
 	return kernel_kfuncs.time;
@@ -109,7 +109,7 @@ static int configure(struct steer *steer, const struct steer_options *o)
 	fixed->cookie = o->cookie;
 	fixed->want_hash = o->want_hash && steer_kernel_has_hash();
 	fixed->want_vlan = steer_kernel_has_vlan();
-	fixed->want_time = o->want_time && steer_kernel_has_time();
+	fixed->want_time = o->want_time && kernel_has_time();
 	fixed->underlay = o->underlay;
 	fixed->rest_kernel = o->rest_kernel;
 	fixed->unknown_vni_kernel = o->unknown_vni_kernel;

@@ -67,10 +67,8 @@ uint64_t steer_no_socket(const struct steer *steer);
 /* Of the loaded program; for BPF_PROG_TEST_RUN. */
 int steer_program_fd(const struct steer *steer);
 
-/* Whether this kernel's drivers can be asked for a hash, a stripped tag, the time of reception
- * (6.3, 6.8, 6.3). */
+/* Whether this kernel's drivers can be asked for a hash, or a stripped tag (6.3, 6.8). */
 bool steer_kernel_has_hash(void);
 bool steer_kernel_has_vlan(void);
-bool steer_kernel_has_time(void);
 
 #endif

@@ -54,9 +54,27 @@ static void send_packet(struct lane *lane, struct tx_ports *ports, struct packet
 	}
 }
 
+/* Packets in a row with the same way through the switch are counted together. */
+struct run {
+	uint16_t rx_port;
+	uint16_t egress;
+	uint32_t packets;
+	uint64_t bytes;
+};
+
+static void count_run(struct port_counters *port, const struct run *run)
+{
+	if (!run->packets)
+		return;
+	counter_add(&port[run->rx_port].forwarded, run->packets);
+	counter_add(&port[run->egress].tx_packets, run->packets);
+	counter_add(&port[run->egress].tx_bytes, run->bytes);
+}
+
 void tx(struct lane *lane, struct tx_ports *ports, struct burst *burst)
 {
 	struct port_counters *port = lane->counters->port;
+	struct run run = {0};
 	uint32_t i;
 
 	for (i = 0; i < burst->n; i++) {
@@ -69,10 +87,14 @@ void tx(struct lane *lane, struct tx_ports *ports, struct burst *burst)
 			pool_give(lane->pool, pool_frame_of(lane->pool, p->data));
 			continue;
 		}
-		counter_add(&port[p->rx_port].forwarded, 1);
-		counter_add(&port[p->egress].tx_packets, 1);
-		counter_add(&port[p->egress].tx_bytes, p->len);
+		if (p->egress != run.egress || p->rx_port != run.rx_port) {
+			count_run(port, &run);
+			run = (struct run){.rx_port = p->rx_port, .egress = p->egress};
+		}
+		run.packets++;
+		run.bytes += p->len;
 	}
+	count_run(port, &run);
 }
 
 void tx_submit(struct tx_ports *ports)

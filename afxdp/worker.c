@@ -31,23 +31,6 @@
 /* Control hears of news at most this often. */
 #define TELL_NS NS_PER_MS
 
-static void signal_fd(int fd)
-{
-	uint64_t one = 1;
-
-	/* It can only fail when the counter is full, and then it is readable. */
-	if (write(fd, &one, sizeof(one)) < 0)
-		return;
-}
-
-static void drain_fd(int fd)
-{
-	uint64_t count;
-
-	if (read(fd, &count, sizeof(count)) < 0)
-		return;
-}
-
 int worker_event_fd(void)
 {
 	static int fd = -1;
@@ -77,7 +60,7 @@ void worker_call(struct worker *w, void (*fn)(struct worker *, void *), void *ar
 	}
 	w->call_arg = arg;
 	store_release(&w->call_fn, fn);
-	signal_fd(w->wake_fd);
+	eventfd_write(w->wake_fd, 1);
 	while (sem_wait(&w->call_done) < 0 && errno == EINTR)
 		;
 }
@@ -93,7 +76,7 @@ static void tell_control(struct worker *w, bool now)
 	}
 	if (!w->news || (!now && w->lane.now_ns - w->told_ns < TELL_NS))
 		return;
-	signal_fd(w->event_fd);
+	eventfd_write(w->event_fd, 1);
 	w->told_ns = w->lane.now_ns;
 	w->news = false;
 }
@@ -167,12 +150,13 @@ static void worker_sleep(struct worker *w, uint64_t ns)
 {
 	struct timespec timeout = {.tv_sec = (time_t)(ns / NS_PER_S),
 				   .tv_nsec = (long)(ns % NS_PER_S)};
+	eventfd_t n;
 	uint32_t i;
 
 	rcu_thread_offline();
 	if (ppoll(w->sleep_on, w->n_sleep_on, &timeout, NULL) > 0) {
 		if (w->sleep_on[0].revents)
-			drain_fd(w->wake_fd);
+			eventfd_read(w->wake_fd, &n);
 		/* The device of this socket is gone; until it is detached it must not end every
 		 * sleep. */
 		for (i = 1; i < w->n_sleep_on; i++)

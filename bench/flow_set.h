@@ -54,11 +54,11 @@ static inline void flow_mac(uint8_t *mac, uint32_t oui, uint32_t i)
 /* IPv4 with a checksum, without options. */
 static inline void flow_ipv4(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t bytes)
 {
-	const uint8_t head[] = {0x45, 0, (uint8_t)(bytes >> 8), (uint8_t)bytes, 0, 0, 0, 0, 64, 17,
-				0, 0};
+	const uint8_t head[] = {0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0};
 	uint32_t sum = 0;
 
 	memcpy(ip, head, sizeof(head));
+	put_be16(ip + 2, bytes);
 	put_be32(ip + 12, src);
 	put_be32(ip + 16, dst);
 	for (int at = 0; at < 20; at += 2)
@@ -67,8 +67,8 @@ static inline void flow_ipv4(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t b
 	put_be16(ip + 10, (uint16_t)~(sum + (sum >> 16)));
 }
 
-/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. Flow @i is between pair
- * @i % @n_macs of MACs. */
+/* Ethernet, IPv4 and UDP without a checksum, so that the payload may change. Flow @i is between
+ * pair @i % @n_macs of MACs. */
 static inline void flow_frame(uint8_t frame[static FLOW_FRAME_BYTES], uint32_t i, uint32_t n_macs)
 {
 	struct flow_tuple t = flow_tuple(i);

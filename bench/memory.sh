@@ -38,6 +38,13 @@ packet_cost() {
 	rate=$(calc "1e3 / $ns")
 }
 
+# replay CORES OPTION... FILE...: one run of culvert's workers. Sets cycles and rate.
+replay() {
+	read -r cycles _ rate < <(
+		$others "$build/bench/replay" -s "$cost_seconds" -c "$1" "${@:2}")
+	[ -n "$rate" ] || die "replay failed: replay $*"
+}
+
 # --- culvertd ------------------------------------------------------------------------------------
 
 start_memory() {	# FRAMES: read into memory, sent once replay is enabled

@@ -30,8 +30,8 @@ values_of() {	# ROW WHO
 		"$dir/values"
 }
 why_skipped() {	# ROW WHO
-	awk -F '\t' -v row="$1" -v who="$2" '$1 == row && $2 == who && $3 == "-" { print $4; exit }' \
-		"$dir/values"
+	awk -F '\t' -v row="$1" -v who="$2" '
+		$1 == row && $2 == who && $3 == "-" { print $4; exit }' "$dir/values"
 }
 
 # spread FORMAT: numbers, one a line -> "median (least to most)"
@@ -54,19 +54,26 @@ each_row() {	# COMMAND
 		printf "%s%s", $i == "" ? "-" : $i, i < 6 ? "\t" : "\n" }' "$dir/rows")
 }
 
+over_peer() {
+	[ "$peer" != - ] || { echo -; return; }
+	paste <(values_of "$name" culvert) <(values_of "$name" "$peer") |
+		awk '$2 { print $1 / $2 }' | spread %.2f
+}
+
 print_row() {
-	local who why over
+	local who why claim
 
 	while read -r who; do
 		why=$(why_skipped "$name" "$who")
-		[ -z "$why" ] || { printf '%-38s %-12s skipped: %s\n' "$name" "$who" "$why"; continue; }
-		over=-
-		[ "$peer" = - ] || [ "$who" != culvert ] || over=$(paste <(values_of "$name" culvert) \
-			<(values_of "$name" "$peer") | awk '$2 { print $1 / $2 }' | spread %.2f)
-		[ "$who" = culvert ] || { must_of='' aim_of=''; }
-		[ "$who" != culvert ] || { must_of=$must aim_of=$aim; }
-		printf '%-38s %-12s %-26s %-22s %-10s %s\n' "$name" "$who" \
-			"$(values_of "$name" "$who" | spread %.4g)" "$over" "$must_of" "$aim_of"
+		if [ -n "$why" ]; then
+			printf '%-38s %-12s skipped: %s\n' "$name" "$who" "$why"
+			continue
+		fi
+		claim=''
+		[ "$who" != culvert ] ||
+			claim=$(printf '%-22s %-10s %s' "$(over_peer)" "$must" "$aim")
+		printf '%-38s %-12s %-26s %s\n' "$name" "$who" \
+			"$(values_of "$name" "$who" | spread %.4g)" "$claim"
 	done < <(whos "$name")
 }
 

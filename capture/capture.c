@@ -56,23 +56,6 @@ struct capture {
 	uint64_t cut;
 };
 
-static void signal_fd(int fd)
-{
-	uint64_t one = 1;
-
-	/* It can only fail when the counter is full, and then it is readable. */
-	if (write(fd, &one, sizeof(one)) < 0)
-		return;
-}
-
-static void drain_fd(int fd)
-{
-	uint64_t count;
-
-	if (read(fd, &count, sizeof(count)) < 0)
-		return;
-}
-
 /* --- the thread */
 
 /* Until somebody calls, the client takes more (when that is waited for), or the time is over. 0, or
@@ -83,11 +66,12 @@ static int wait_for(struct capture *c, short client_events, const struct timespe
 		{.fd = c->wake_fd, .events = POLLIN},
 		{.fd = c->feed ? feed_fd(c->feed) : -1, .events = client_events},
 	};
+	eventfd_t n;
 
 	if (ppoll(fds, ARRAY_SIZE(fds), timeout, NULL) <= 0)
 		return 0;
 	if (fds[0].revents)
-		drain_fd(c->wake_fd);
+		eventfd_read(c->wake_fd, &n);
 	return fds[1].revents & (POLLERR | POLLHUP) ? -EPIPE : 0;
 }
 
@@ -214,9 +198,12 @@ static int work(struct capture *c)
 static void *capture_main(void *arg)
 {
 	struct capture *c = arg;
+	int r = work(c);
 
-	store_release(&c->error, work(c));
-	signal_fd(c->done_fd);
+	if (r < 0 && c->feed)
+		feed_give_up(c->feed);
+	store_release(&c->error, r);
+	eventfd_write(c->done_fd, 1);
 	return NULL;
 }
 
@@ -307,8 +294,11 @@ int capture_start(struct capture *capture, int client)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&capture->thread, NULL, capture_main, capture);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r)
+	if (r) {
+		feed_destroy(capture->feed);
+		capture->feed = NULL;
 		return -r;
+	}
 	capture->running = true;
 	pthread_setname_np(capture->thread, "capture");
 	return 0;
@@ -320,7 +310,7 @@ void capture_finish(struct capture *capture, bool now)
 
 	if (stop > capture->stop)
 		store_release(&capture->stop, stop);
-	signal_fd(capture->running ? capture->wake_fd : capture->done_fd);
+	eventfd_write(capture->running ? capture->wake_fd : capture->done_fd, 1);
 }
 
 int capture_done_fd(const struct capture *capture)

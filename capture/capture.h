@@ -65,7 +65,8 @@ void capture_finish(struct capture *capture, bool now);
  * gone. */
 int capture_done_fd(const struct capture *capture);
 /* Why it ended by itself: 0 or -errno, -EPIPE when the client is gone. -ECANCELED: it was to end
- * now, but the client did not take all of the last chunk. */
+ * now, but the client did not take all of the last chunk. A client that has a part of a chunk is
+ * hung up on. */
 int capture_error(const struct capture *capture);
 
 /* At any time. */

@@ -8,13 +8,13 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/guard.h"
 #include "lib/bits.h"
 #include "lib/log.h"
 #include "lib/nl.h"
+#include "lib/note.h"
 
 #define PREFIX "cap-"
 #define MTU 65535 /* more than any frame that there is */
@@ -82,41 +82,12 @@ void dummy_name(const char *name, char device[static DUMMY_NAME_BYTES])
 	}
 }
 
-/* --- its note */
-
-static int make_path(const char *device, const char *run_dir, char path[static 512])
-{
-	int n = snprintf(path, 512, "%s/%s" DUMMY_SUFFIX, run_dir, device);
-
-	return n < 512 ? 0 : -ENAMETOOLONG;
-}
-
 static int write_note(const char *device, const char *run_dir)
 {
-	char path[512];
-	FILE *f;
-	int r;
+	char text[128];
 
-	if (!run_dir)
-		return 0;
-	r = make_path(device, run_dir, path);
-	if (r)
-		return r;
-	if (mkdir(run_dir, 0755) && errno != EEXIST)
-		return -errno;
-	f = fopen(path, "we");
-	if (!f)
-		return -errno;
-	fprintf(f, "# culvert: the device of a capture\ndevice %s\n", device);
-	return fclose(f) ? -errno : 0;
-}
-
-static void forget(const char *device, const char *run_dir)
-{
-	char path[512];
-
-	if (run_dir && !make_path(device, run_dir, path))
-		unlink(path);
+	snprintf(text, sizeof(text), "# culvert: the device of a capture\ndevice %.15s\n", device);
+	return note_write(run_dir, device, DUMMY_SUFFIX, text);
 }
 
 /* --- the device */
@@ -238,7 +209,7 @@ static int refused(const char *device, int error, const struct why *why)
 	case -EOPNOTSUPP:
 		return because(why, error,
 			       "%s: this kernel has no dummy driver (modprobe dummy); name an "
-			       "existing device with --device",
+			       "existing device with --device (device: in the file)",
 			       device);
 	default:
 		return because(why, error, "%s: making this dummy device failed: %s", device,
@@ -262,7 +233,7 @@ int dummy_create(const char *device, const char *run_dir, const struct why *why)
 		r = set_up(device);
 	if (r > 0)
 		return r;
-	forget(device, run_dir);
+	note_remove(run_dir, device, DUMMY_SUFFIX);
 	return refused(device, r, why);
 }
 
@@ -272,7 +243,7 @@ void dummy_delete(const char *device, const char *run_dir)
 
 	if (find(device, &link))
 		nl_link_delete(link.ifindex);
-	forget(device, run_dir);
+	note_remove(run_dir, device, DUMMY_SUFFIX);
 }
 
 int dummy_recover(const char *path)

@@ -275,6 +275,12 @@ int feed_send(struct feed *feed)
 	return 0;
 }
 
+void feed_give_up(struct feed *feed)
+{
+	if (feed->sent)
+		shutdown(feed->fd, SHUT_RDWR);
+}
+
 int feed_fd(const struct feed *feed)
 {
 	return feed->fd;

@@ -41,5 +41,8 @@ void feed_end(struct feed *feed);
 /* Sends the chunk. 0, -EAGAIN when the socket takes no more (call again; feed_fill not before that
  * was 0), or -errno. */
 int feed_send(struct feed *feed);
+/* It will not be sent to the end: hangs up, for everybody who has the socket, when the client has
+ * got a part of it, since whatever came next would be taken for the rest. */
+void feed_give_up(struct feed *feed);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "dataplane/vlan.h"
 #include "lib/clock.h"
@@ -323,15 +323,12 @@ void tap_out(struct lane *lane, struct burst *burst)
 static void publish(struct tap *tap)
 {
 	bool news = tap->ring.head != tap->ring.reserved;
-	uint64_t one = 1;
 
 	ring_publish(&tap->ring);
 	if (likely(!news || !load_relaxed(&tap->asleep)))
 		return;
 	store_relaxed(&tap->asleep, 0);
-	/* It can only fail when the counter is full, and then it is readable. */
-	if (write(tap->wake_fd, &one, sizeof(one)) < 0)
-		return;
+	eventfd_write(tap->wake_fd, 1);
 }
 
 void tap_publish(struct lane *lane)

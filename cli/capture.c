@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/capture.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,10 +211,13 @@ static int hold(struct live *l, const json_t *about)
 		cli_print_json(json_incref((json_t *)about));
 	else
 		puts(get_text(about, "device"));
+	if (fflush(stdout)) {
+		cli_fail(l->cli, "standard output: %s", strerror(errno));
+		clearerr(stdout);
+		return CLI_FAILED;
+	}
 	fprintf(stderr, "culvert capture: %s is mirrored to %s until ^C\n", get_text(about, "name"),
 		get_text(about, "device"));
-	if (fflush(stdout))
-		live_stop(l);
 	return live_run(l, STDOUT_FILENO, NULL, NULL);
 }
 

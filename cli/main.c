@@ -10,6 +10,7 @@
 #include "cli/protocol.h"
 #include "cli/table.h"
 #include "lib/bits.h"
+#include "lib/standard.h"
 
 /* A noun without a function is not in this version. */
 /* clang-format off */
@@ -260,6 +261,7 @@ int main(int argc, char **argv)
 	int n = take_options(argc - 1, argv + 1, &cli, &options);
 	int noun, status = CLI_DONE;
 
+	standard_reserve();
 	if (n < 0)
 		return CLI_USAGE;
 	if (options.version) {

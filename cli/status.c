@@ -76,6 +76,16 @@ static void print_tables(const json_t *s)
 	       get_int(tunnels, "bad"), format_number(get_int(s, "flows"), flows));
 }
 
+static void print_captures(const json_t *c)
+{
+	char captured[FORMAT_BYTES], missed[FORMAT_BYTES];
+
+	if (get_int(c, "running"))
+		printf("captures %" PRIu64 "   since start: captured %s, missed %s\n",
+		       get_int(c, "running"), format_number(get_int(c, "captured"), captured),
+		       format_number(get_int(c, "missed"), missed));
+}
+
 static void print_traffic(const json_t *t)
 {
 	char rx_pps[FORMAT_BYTES], rx_bps[FORMAT_BYTES], tx_pps[FORMAT_BYTES],
@@ -141,6 +151,7 @@ static void print_status(const json_t *s)
 	print_workers(json_object_get(s, "workers"));
 	print_ports(s);
 	print_tables(s);
+	print_captures(json_object_get(s, "captures"));
 	print_traffic(json_object_get(s, "traffic"));
 	print_kernel(json_object_get(s, "kernel"));
 	if (n == 0)

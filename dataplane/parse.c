@@ -13,6 +13,7 @@
 #include "lib/rcu.h"
 
 #define TAGS_MAX 3		/* in the frame; what lies deeper stays unseen */
+#define IPV4_NO_OPTIONS 0x45	/* version and length of the header */
 #define IPV6_HEADERS_MAX 8	/* extension headers; behind more the ports stay unseen */
 
 /* RFC 8200, 4 */
@@ -21,40 +22,41 @@
 #define IPV6_OFFSET 0xfff8
 
 /* TCP, UDP and SCTP begin with their ports. @end: of the IP packet. */
-static void parse_l4(struct packet *p, uint32_t at, uint32_t end)
+static inline bool has_ports(uint8_t proto, uint32_t at, uint32_t end)
 {
-	p->l4 = (uint16_t)at;
-	if (p->flags & PKT_FRAGMENT)
-		return;
-	if (p->ip_proto != PROTO_TCP && p->ip_proto != PROTO_UDP && p->ip_proto != PROTO_SCTP)
-		return;
-	if (at + PORTS_BYTES <= end)
-		p->flags |= PKT_L4;
+	if (unlikely(at + PORTS_BYTES > end))
+		return false;
+	return proto == PROTO_TCP || proto == PROTO_UDP || proto == PROTO_SCTP;
 }
 
 /* RFC 791, 3.1. False: malformed. */
-static bool parse_ipv4(struct packet *p)
+static inline bool parse_ipv4(struct packet *p)
 {
 	const uint8_t *ip = p->data + p->l3;
-	uint32_t room = (uint32_t)p->len - p->l3, header, total;
-	uint16_t fragment;
+	uint32_t room = (uint32_t)p->len - p->l3, header = IPV4_BYTES, total, flags = PKT_IPV4;
+	uint8_t proto;
 
-	if (room < IPV4_BYTES || ip[0] >> 4 != 4)
+	if (room < IPV4_BYTES)
 		return false;
-	header = (ip[0] & 15) * 4u;
+	if (unlikely(ip[0] != IPV4_NO_OPTIONS)) {
+		header = (ip[0] & 15) * 4u;
+		if (ip[0] >> 4 != 4 || header < IPV4_BYTES)
+			return false;
+	}
 	total = get_be16(ip + IPV4_LENGTH);
-	if (header < IPV4_BYTES || header > total || total > room)
+	if (unlikely(header > total) || unlikely(total > room))
 		return false;
-	p->flags |= PKT_IPV4;
+	proto = ip[IPV4_PROTOCOL];
 	p->l3_tos = ip[IPV4_TOS];
-	p->ip_proto = ip[IPV4_PROTOCOL];
-	fragment = get_be16(ip + IPV4_FRAGMENT);
-	if (fragment & (IPV4_MF | IPV4_OFFSET))
-		p->flags |= PKT_FRAGMENT;
-	if (fragment & IPV4_OFFSET)
-		p->flags |= PKT_LATER;
-	else
-		parse_l4(p, p->l3 + header, p->l3 + total);
+	p->ip_proto = proto;
+	if (unlikely(get_be16(ip + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET)))
+		flags |= get_be16(ip + IPV4_FRAGMENT) & IPV4_OFFSET ? PKT_FRAGMENT | PKT_LATER :
+								      PKT_FRAGMENT;
+	else if (has_ports(proto, header, total))
+		flags |= PKT_L4;
+	if (!(flags & PKT_LATER))
+		p->l4 = (uint16_t)(p->l3 + header);
+	p->flags |= (uint8_t)flags;
 	return true;
 }
 
@@ -106,12 +108,14 @@ static bool parse_ipv6_headers(struct packet *p, uint32_t at, uint32_t end)
 		if (p->flags & PKT_LATER)
 			return true;
 	}
-	parse_l4(p, at, end);
+	p->l4 = (uint16_t)at;
+	if (!(p->flags & PKT_FRAGMENT) && has_ports(p->ip_proto, at, end))
+		p->flags |= PKT_L4;
 	return true;
 }
 
 /* RFC 8200, 3. False: malformed. */
-static bool parse_ipv6(struct packet *p)
+static __attribute__((noinline)) bool parse_ipv6(struct packet *p)
 {
 	const uint8_t *ip = p->data + p->l3;
 	uint32_t room = (uint32_t)p->len - p->l3, total;
@@ -127,19 +131,19 @@ static bool parse_ipv6(struct packet *p)
 	return parse_ipv6_headers(p, p->l3 + IPV6_BYTES, p->l3 + total);
 }
 
-/* The tags: the outermost is the port's own when it is a C-tag and the driver has not taken one
- * out. */
-static bool parse_tags(struct packet *p)
+/* Behind the tags that begin at ETHERTYPE_AT. The outermost is the port's own when it is a C-tag and
+ * the driver has not taken one out. False: it is cut off. */
+static bool parse_tags(struct packet *p, uint16_t *ethertype)
 {
 	const uint8_t *d = p->data;
 	uint32_t at = ETHERTYPE_AT;
-	uint16_t type = get_be16(d + at);
+	uint16_t type = *ethertype;
 
-	if (vlan_is_tpid(type) && p->len < ETH_BYTES + VLAN_BYTES)
+	if (p->len < ETH_BYTES + VLAN_BYTES)
 		return false;
-	if (p->tag != TAG_STRIPPED) {
-		p->tag = type == TPID_C ? TAG_FRAME : TAG_NONE;
-		p->tci = type == TPID_C ? get_be16(d + at + 2) : 0;
+	if (p->tag != TAG_STRIPPED && type == TPID_C) {
+		p->tag = TAG_FRAME;
+		p->tci = get_be16(d + at + 2);
 	}
 	for (int n = 0; n < TAGS_MAX && vlan_is_tpid(type); n++) {
 		if (at + VLAN_BYTES + 2 > p->len)
@@ -147,26 +151,32 @@ static bool parse_tags(struct packet *p)
 		at += VLAN_BYTES;
 		type = get_be16(d + at);
 	}
-	p->ethertype = type;
 	p->l3 = (uint16_t)(at + 2);
+	*ethertype = type;
 	return true;
 }
 
-bool parse_packet(struct packet *p)
+static inline bool parse_frame(struct packet *p)
 {
+	const uint8_t *d = p->data;
+	uint16_t type = get_be16(d + ETHERTYPE_AT);
 	bool ip_good = true;
 
-	if (p->len < ETH_BYTES)
-		return false;
-	p->flags = p->data[0] & 1 ? PKT_GROUP : 0;
+	p->flags = d[0] & 1 ? PKT_GROUP : 0;
 	p->ip_proto = 0;
 	p->l3_tos = 0;
 	p->l4 = 0;
-	if (!parse_tags(p))
+	p->l3 = ETH_BYTES;
+	if (p->tag != TAG_STRIPPED) {
+		p->tag = TAG_NONE;
+		p->tci = 0;
+	}
+	if (vlan_is_tpid(type) && !parse_tags(p, &type))
 		return false;
-	if (p->ethertype == ETHERTYPE_IPV4)
+	p->ethertype = type;
+	if (type == ETHERTYPE_IPV4)
 		ip_good = parse_ipv4(p);
-	else if (p->ethertype == ETHERTYPE_IPV6)
+	else if (type == ETHERTYPE_IPV6)
 		ip_good = parse_ipv6(p);
 	if (unlikely(!ip_good)) {
 		p->flags = (p->flags & PKT_GROUP) | PKT_L3_BAD;
@@ -174,6 +184,11 @@ bool parse_packet(struct packet *p)
 		p->l3_tos = 0;
 	}
 	return true;
+}
+
+bool parse_packet(struct packet *p)
+{
+	return p->len >= ETH_BYTES && parse_frame(p);
 }
 
 /* What decap needs of an underlay frame, which has no tags of ours. */
@@ -214,7 +229,7 @@ static void parse_one(const struct port_view *port, struct packet *p)
 	}
 	if (port->underlay)
 		parse_ethernet(p);
-	else if (unlikely(!parse_packet(p)))
+	else if (unlikely(!parse_frame(p)))
 		drop_packet(p, DROP_RUNT, p->len);
 }
 

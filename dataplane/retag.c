@@ -32,14 +32,15 @@ static bool rest_may_leave(const struct port_view *port, const struct packet *p)
 	       port_view_named(port, vid) == NETWORK_NONE;
 }
 
-static bool untagged_may_leave(const struct port_view *port, const struct packet *p)
+static __attribute__((noinline)) bool tag_may_leave(const struct port_view *port,
+						    const struct packet *p)
 {
 	const uint8_t *at = p->data + ETHERTYPE_AT, *end = p->data + p->len;
 
 	for (int n = 0; n <= PRIORITY_TAGS_MAX; n++, at += VLAN_BYTES) {
 		uint16_t type = get_be16(at), vid;
 
-		if (likely(!vlan_is_tpid(type)))
+		if (!vlan_is_tpid(type))
 			return true;
 		if (at + VLAN_BYTES + 2 > end)
 			return false;
@@ -50,6 +51,11 @@ static bool untagged_may_leave(const struct port_view *port, const struct packet
 		       (type == TPID_S || port_view_named(port, vid) == NETWORK_NONE);
 	}
 	return false;
+}
+
+static bool untagged_may_leave(const struct port_view *port, const struct packet *p)
+{
+	return likely(!vlan_is_tpid(get_be16(p->data + ETHERTYPE_AT))) || tag_may_leave(port, p);
 }
 
 static void take_own_tag(struct packet *p)
@@ -80,10 +86,11 @@ static bool retag_one(const struct port_view *port, struct packet *p)
 {
 	uint16_t vid = port_view_vid(port, p->network);
 
-	switch (vid) {
-	case VID_UNTAGGED:
+	if (likely(vid == VID_UNTAGGED)) {
 		take_own_tag(p);
 		return untagged_may_leave(port, p);
+	}
+	switch (vid) {
 	case VID_REST:
 		take_own_tag(p);
 		return rest_may_leave(port, p);
@@ -95,18 +102,28 @@ static bool retag_one(const struct port_view *port, struct packet *p)
 	}
 }
 
+static const struct port_view *port_that_sends(const struct tables *tables, uint16_t egress)
+{
+	const struct port_view *port = rcu_dereference(tables->port[egress]);
+
+	return port && port->up && !port->shut ? port : NULL;
+}
+
 void retag(struct lane *lane, struct burst *burst)
 {
-	struct port_view *const *ports = lane->tables->port;
+	const struct port_view *port = NULL;
+	uint16_t egress = EGRESS_NONE;	/* whose port that is */
 
 	for (uint32_t i = 0; i < burst->n; i++) {
 		struct packet *p = &burst->packet[i];
-		const struct port_view *port;
 
 		if (p->drop || p->egress >= PORT_MAX)
 			continue;
-		port = rcu_dereference(ports[p->egress]);
-		if (unlikely(!port || !port->up || port->shut))
+		if (p->egress != egress) {
+			egress = p->egress;
+			port = port_that_sends(lane->tables, egress);
+		}
+		if (unlikely(!port))
 			drop_packet(p, DROP_PORT_DOWN, p->egress);
 		else if (unlikely(!p->as_is && !retag_one(port, p)))
 			drop_packet(p, DROP_EGRESS_TAG, (uint64_t)p->egress << 32 | frame_tag(p));

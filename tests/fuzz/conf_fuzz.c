@@ -3,8 +3,8 @@
  * libFuzzer: any bytes as a configuration either load or are refused with at least one error.
  *
  *   clang -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/conf_fuzz.c \
- *         conf/?*.c lib/addr.c lib/arena.c lib/log.c lib/pcap_filter.c -lyaml -lmnl -lbpf \
- *         -lpcap -o conf_fuzz
+ *         conf/?*.c lib/addr.c lib/arena.c lib/hash.c lib/log.c lib/pcap_filter.c \
+ *         -lyaml -lmnl -lbpf -lpcap -o conf_fuzz
  *   ./conf_fuzz -max_len=4096 CORPUS tests/conf/good tests/conf/bad
  */
 #include <fcntl.h>

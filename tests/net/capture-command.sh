@@ -161,6 +161,24 @@ equal "status" 1 $status
 equal "lines" "culvert capture: /dev/full: No space left on device" "$(head -n 1 "$tmp/err")"
 expect "nothing is left" none_left
 
+say "standard output is closed: nothing else takes its place"
+for arguments in "-w -" "--device mon0"; do
+	status=0
+	at sw sh -c "exec timeout 20 $build/culvert -s $tmp/sock capture h1 $arguments >&-" \
+		2>"$tmp/err" || status=$?
+	equal "status of $arguments" 1 $status
+	grep -q "standard output: Bad file descriptor" "$tmp/err" || die "$(cat "$tmp/err")"
+	expect "nothing is left" none_left
+done
+start sw sh -c "exec $build/culvert -s $tmp/sock capture h1 -w $tmp/file \
+	--filter 'ether proto 0x88b5' <&- >&- 2>&-"
+runs 1
+frames 3
+saw 3
+kill -INT "$job"
+wait "$job" || die "without the three: status $?"
+equal "frames" 3 "$(tshark -r "$tmp/file" 2>/dev/null | wc -l)"
+
 say "not to a terminal"
 at sw "$python" - "$build/culvert" "$tmp/sock" <<'P' || die "-w - wrote to a terminal"
 import os, pty, sys
@@ -189,6 +207,8 @@ for row, pattern in zip(rows, (
 assert len(rows) == 2 and max(map(len, rows)) == 80 and all(r.endswith("...") for r in rows), rows
 assert mark.startswith("*: permanent"), mark
 P
+culvert status | grep -qE '^captures 2   since start: captured [0-9.k]+, missed 0$' ||
+	die "status: $(culvert status)"
 kill -HUP "$job"
 ends 0 "0 captured, 0 missed"
 

@@ -56,14 +56,13 @@ others()
 {
 	"$build/culvert" -s "$tmp/sock" capture h1,h2,h3,network:blue -w others.pcapng &
 	local pid=$!
-	sleep 0.2
-	kill "$pid" && wait "$pid"
+	eventually 10 captures_are 3 && kill "$pid" && wait "$pid"
 }
 enough()
 {
 	local what
 	for what in dump flap others; do
-		[ "$(wc -l <turns.$what)" -ge 5 ] || return 1
+		[ "$(wc -l <turns.$what)" -ge 3 ] || return 1
 	done
 }
 loops=
@@ -79,7 +78,8 @@ frames = [eth(BROADCAST, "02:00:00:00:00:01", "number %05d" % i) for i in range(
 pcaps.write("sent", frames)
 send("e0", *frames, gap_s=0.001)
 P
-eventually 60 enough || die "turns: $(wc -l turns.*) $(cat dump.says flap.says others.says)"
+eventually 60 enough ||
+	die "turns: $(wc -l turns.* 2>&1) $(cat dump.says flap.says others.says)"
 touch enough
 # shellcheck disable=SC2086 # several
 wait $loops || die "$(cat dump.says flap.says others.says)"

@@ -29,18 +29,13 @@ Y
 cd "$tmp" || exit
 
 what="h1:in h1:out h1:both h2:in h2:out h2:both h3:both h4:in h4:out h4:both h5:both"
-pids=
-n=0
 for one in $what; do
-	monitor mon$n
-	capture "$one" "${one%:*}" --dir "${one#*:}" --device mon$n -- -U -w -
-	pids="$pids $job"
-	n=$((n + 1))
+	capture_dump "$one" "${one%:*}" --dir "${one#*:}"
 done
 for i in 1 2 3 4 5; do
 	record h$i
 done
-capturing $n
+capturing
 
 declare -A sent
 for i in 1 2 3 4; do
@@ -69,8 +64,7 @@ for one in $what; do
 	eventually 10 has_frames "$one.out" $wanted ||
 		die "$one: $(frames_in "$one.out") of $wanted frames: $(cat "$one.says")"
 done
-# shellcheck disable=SC2086 # several
-stop $pids
+stop_captures
 
 what=$what "$python" - <<'P' || die "see above"
 import os

@@ -20,35 +20,21 @@ networks:
   blue: {static: {"02:00:00:00:00:02": h2}}
 Y
 cd "$tmp" || exit
-pids=
-n=0
 
-# on NAME PORT OPTION...: a capture with tcpdump on a device of its own.
-on()
-{
-	local name=$1 port=$2
-	shift 2
-	monitor mon$n
-	capture "$name" "$port" --device mon$n "$@" -- -U -w -
-	pids="$pids $job"
-	n=$((n + 1))
-}
-
-on all h1
-on dns h1 --filter 'udp port 53'
-on two h1 --filter 'udp port 123 or less 100'
-on none h1 --filter 'greater 2000'
-on cut h1 --snaplen 60
-on seventh h1 --dir in --sample 7
-on dns-third h1 --filter 'udp port 53' --sample 3
-on tagged h2 --dir out --filter 'vlan 100 and udp port 53' --snaplen 46
-on lost h1 --drops
-on lost-in h1 --drops --dir in
-on lost-out h2 --drops --dir out
-on not-lost h2 --drops --dir in
+capture_dump all h1
+capture_dump dns h1 --filter 'udp port 53'
+capture_dump two h1 --filter 'udp port 123 or less 100'
+capture_dump none h1 --filter 'greater 2000'
+capture_dump cut h1 --snaplen 60
+capture_dump seventh h1 --dir in --sample 7
+capture_dump dns-third h1 --filter 'udp port 53' --sample 3
+capture_dump tagged h2 --dir out --filter 'vlan 100 and udp port 53' --snaplen 46
+capture_dump lost h1 --drops
+capture_dump lost-in h1 --drops --dir in
+capture_dump lost-out h2 --drops --dir out
+capture_dump not-lost h2 --drops --dir in
 capture file h1 --dir in --snaplen 60 -w file.pcapng
-pids="$pids $job"
-capturing $((n + 1))
+capturing
 
 py h1 <<'P' || die "h1 did not send"
 import os
@@ -145,7 +131,6 @@ while read -r name wanted; do
 	eventually 10 has_frames "$name.out" "$wanted" ||
 		die "$name: $(frames_in "$name.out") of $wanted frames: $(cat "$name.says")"
 done <counts
-# shellcheck disable=SC2086 # several
-stop $pids
+stop_captures
 "$python" check.py || die "see above"
 finish

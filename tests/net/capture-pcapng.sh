@@ -30,17 +30,14 @@ cd "$tmp" || exit
 
 capture file h1,h2,tunnel:192.0.2.2,ul0 --filter 'ether proto 0x88b5 or udp' --snaplen 200 \
 	-w file.pcapng
-pids=$job
 capture inner ul0 --inner -w inner.pcapng
-pids="$pids $job"
 capture lost h1 --drops -w lost.pcapng
-pids="$pids $job"
 mkfifo pipe
 tshark -r - -T fields -e frame.number <pipe >piped 2>piped.says &
 reader=$!
 start sw "$build/culvert" -s "$tmp/sock" capture h1 --dir in -w - >pipe 2>pipe.says
-pids="$pids $job"
-capturing 4
+captures="$captures $job"
+capturing
 before=$(date +%s)
 py h1 <<'P'
 me = "02:00:00:00:00:01"
@@ -56,8 +53,7 @@ captured() { [ "$(culvert -j capture | "$python" "$here/pick.py" \
 # of each good frame: in at h1, out at h2, in the tunnel and on ul0; of the tagged one nothing
 # passes the filter; of each far one: on ul0 and in the tunnel, out at h1 and h2
 eventually 10 captured '[2, 22, 60, 121]' || die "not all captured: $(culvert -j capture)"
-# shellcheck disable=SC2086 # several
-stop $pids
+stop_captures
 wait $reader || die "tshark read no pipe: $(cat piped.says)"
 after=$(date +%s)
 

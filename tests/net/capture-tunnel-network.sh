@@ -30,30 +30,17 @@ tunnels: {local: [192.0.2.1], underlay: [ul0]}
 Y
 tunnels_ok 1
 cd "$tmp" || exit
-pids=
-n=0
 
-# on NAME OF OPTION...: a capture with tcpdump on a device of its own.
-on()
-{
-	local name=$1 of=$2
-	shift 2
-	monitor mon$n
-	capture "$name" "$of" --device mon$n "$@" -- -U -w -
-	pids="$pids $job"
-	n=$((n + 1))
-}
-
-on tunnel tunnel:192.0.2.2
-on tunnel-in 192.0.2.2 --dir in
-on tunnel-out tunnel:192.0.2.2 --dir out
-on blue network:blue
-on blue-out network:blue --dir out
-on both network:blue,network:red
-on mixed h1,network:red --dir in
-on under ul0
-on inner ul0 --inner
-on inner-out ul0 --inner --dir out --filter 'ether proto 0x88b5'
+capture_dump tunnel tunnel:192.0.2.2
+capture_dump tunnel-in 192.0.2.2 --dir in
+capture_dump tunnel-out tunnel:192.0.2.2 --dir out
+capture_dump blue network:blue
+capture_dump blue-out network:blue --dir out
+capture_dump both network:blue,network:red
+capture_dump mixed h1,network:red --dir in
+capture_dump under ul0
+capture_dump inner ul0 --inner
+capture_dump inner-out ul0 --inner --dir out --filter 'ether proto 0x88b5'
 # what arrives at r1 outside and inside, and what leaves it
 start r1 tcpdump -i e0 -Q out -U -w - udp port 4789 >r1.sent 2>r1.listens
 start r1 tcpdump -i e0 -Q in -U -w - udp port 4789 >r1.received 2>r1.listens2
@@ -63,7 +50,7 @@ done
 for file in r1.listens r1.listens2 vx10.listens vx20.listens; do
 	eventually 10 grep -q 'listening on' $file || die "r1 cannot listen"
 done
-capturing $n
+capturing
 
 # sends NS DEV NAME [TAG]: 50 frames, written to NAME.sent as they are in the network.
 sends()
@@ -132,8 +119,7 @@ while read -r name wanted; do
 	eventually 10 has_frames "$name.out" "$wanted" ||
 		die "$name: $(frames_in "$name.out") of $wanted frames: $(cat "$name.says")"
 done <counts
-# shellcheck disable=SC2086 # several
-stop $pids
+stop_captures
 "$python" check.py || die "see above"
 equal "missed" 0 "$(value status "d['captures']['missed']")"
 finish

@@ -25,15 +25,10 @@ networks:
   blue:
 Y
 cd "$tmp" || exit
-monitor mon0
-monitor mon1
-capture tcpdump h1 --device mon0 -- -U -w -
-pids=$job
-capture sample h1 --dir in --sample 5 --device mon1 -- -U -w -
-pids="$pids $job"
+capture_dump tcpdump h1
+capture_dump sample h1 --dir in --sample 5
 capture file h1,h2 -w file.pcapng
-pids="$pids $job"
-capturing 3
+capturing
 py h1 <<'P'
 import pcaps
 frames = []
@@ -55,8 +50,7 @@ equal "frames" 2000 $((first + second))
 eventually 10 has_frames tcpdump.out 2000 || die "tcpdump: $(frames_in tcpdump.out) of 2000"
 wanted=$(((first + 4) / 5 + (second + 4) / 5))
 eventually 10 has_frames sample.out $wanted || die "sample: $(frames_in sample.out) of $wanted"
-# shellcheck disable=SC2086 # several
-stop $pids
+stop_captures
 "$python" - <<'P' || die "see above"
 import struct
 import pcaps

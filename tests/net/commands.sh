@@ -43,6 +43,7 @@ for words in status port "port h1" network "network blue" tunnel "tunnel 192.0.2
 		die "culvert $words is wider than 80 columns"
 done
 culvert status | grep -q 'culvertd' || die "status: $(culvert status)"
+culvert status | grep -q '^captures' && die "captures that there are not: $(culvert status)"
 culvert status | grep -qi 'DEGRADED' && die "degraded: $(culvert status)"
 expect "status --check" culvert status --check
 culvert port | grep -q '^PORT  *DEVICE' || die "port: $(culvert port)"

@@ -27,21 +27,7 @@
 
 #include "capture/mirror.h"
 #include "capture/ring.h"
-
-/* Runs a command of iproute2, quietly. */
-static inline int sh(const char *fmt, ...)
-{
-	char command[512], line[600];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(command, sizeof(command), fmt, ap);
-	va_end(ap);
-	snprintf(line, sizeof(line), "exec >/dev/null 2>&1; %s", command);
-	return system(line);
-}
-
-#define MUST(...) assert_int_equal(sh(__VA_ARGS__), 0)
+#include "tests/net/sh.h"
 
 /* With the /sys that belongs to it, and a /run to write to. */
 static inline int isolate(void)

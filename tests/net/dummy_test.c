@@ -80,8 +80,9 @@ static void without_the_driver_it_says_what_to_do(void **state)
 	if (has_driver)
 		skip();
 	assert_int_equal(dummy_create(DEVICE, RUN_DIR, &why), -EOPNOTSUPP);
-	assert_string_equal(why_text, DEVICE ": this kernel has no dummy driver (modprobe dummy); "
-					     "name an existing device with --device");
+	assert_string_equal(why_text,
+			    DEVICE ": this kernel has no dummy driver (modprobe dummy); name an "
+				   "existing device with --device (device: in the file)");
 	assert_false(is_noted());
 }
 

@@ -507,6 +507,9 @@ monitor()
 	ip -n "${prefix}sw" link set "$1" up
 }
 
+captures=	# the process ids of all
+monitors=0
+
 # capture NAME ARGUMENT...: `culvert capture` in the background. Its output is $tmp/NAME.out, what
 # it says $tmp/NAME.says, its process id $job.
 capture()
@@ -515,12 +518,33 @@ capture()
 	shift
 	start sw "$build/culvert" -s "$tmp/sock" capture "$@" \
 		>"$tmp/$name.out" 2>"$tmp/$name.says"
+	captures="$captures $job"
 }
 
-# capturing N: waits until N captures run.
+# capture_dump NAME OF OPTION...: the same with tcpdump on a device of its own; what that sees is
+# the output.
+capture_dump()
+{
+	local name=$1 of=$2 device=mon$monitors
+	shift 2
+	monitors=$((monitors + 1))
+	monitor "$device"
+	capture "$name" "$of" --device "$device" "$@" -- -U -w -
+}
+
+# capturing [N]: waits until N captures run; all of them.
 capturing()
 {
-	eventually 10 captures_are "$1" || die "not $1 captures run: $(cat "$tmp"/*.says)"
+	local n
+	n=${1:-$(wc -w <<<"$captures")}
+	eventually 10 captures_are "$n" || die "not $n captures run: $(cat "$tmp"/*.says)"
+}
+
+# stop_captures: all of them.
+stop_captures()
+{
+	# shellcheck disable=SC2086 # several
+	stop $captures
 }
 captures_are() { [ "$(value status "d['captures']['running']")" = "$1" ]; }
 

@@ -41,6 +41,7 @@
 #include "lib/bits.h"
 #include "lib/log.h"
 #include "lib/nl.h"
+#include "tests/net/sh.h"
 
 #define COOKIE 0x5eed1234
 #define N_PORTS 3
@@ -59,21 +60,6 @@ static struct {
 	struct port *port[N_PORTS];
 	char why[256];
 } t;
-
-/* Runs a command of iproute2 or ethtool, quietly. */
-static int sh(const char *fmt, ...)
-{
-	char command[512], line[600];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(command, sizeof(command), fmt, ap);
-	va_end(ap);
-	snprintf(line, sizeof(line), "exec >/dev/null 2>&1; %s", command);
-	return system(line);
-}
-
-#define MUST(...) assert_int_equal(sh(__VA_ARGS__), 0)
 
 static void make_tables(void)
 {

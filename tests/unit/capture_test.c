@@ -554,10 +554,33 @@ static void reader_gone(void **state)
 	}
 }
 
+/* What is there: how much the last chunk lacks. @eof: whether the client was hung up on. */
+static size_t read_chunks(int client, bool *eof)
+{
+	char line[24], rest[65536];
+	size_t left = 0, n = 0;
+	ssize_t r;
+
+	while ((r = recv(client, left ? rest : &line[n],
+			 left ? min_of(left, sizeof(rest)) : 1, MSG_DONTWAIT)) > 0) {
+		if (left) {
+			left -= (size_t)r;
+		} else if (line[n] == '\n') {
+			left = strtoul(line, NULL, 10);
+			n = 0;
+		} else {
+			n++;
+		}
+	}
+	*eof = r == 0;
+	return left;
+}
+
 /* A client that does not read holds up a gentle end, but not a quick one. */
 static void finish_now(void **state)
 {
 	struct bed bed;
+	bool eof;
 
 	bed_init(&bed, NULL);
 	assert_int_equal(capture_start(bed.capture, bed.server), 0);
@@ -568,6 +591,33 @@ static void finish_now(void **state)
 	capture_finish(bed.capture, true);
 	wait_until_done(&bed);
 	assert_int_equal(capture_error(bed.capture), -ECANCELED);
+	assert_true(read_chunks(bed.client, &eof) > 0);
+	assert_true(eof);
+	bed_fini(&bed);
+}
+
+/* No thread, for a stack of that size: as if nothing had been tried, so it may be tried again. The
+ * lowest free descriptor is the same again: nothing was left open. */
+static void no_thread(void **state)
+{
+	pthread_attr_t as_it_is, huge;
+	struct bed bed;
+	int fd;
+
+	assert_int_equal(pthread_getattr_default_np(&as_it_is), 0);
+	assert_int_equal(pthread_getattr_default_np(&huge), 0);
+	assert_int_equal(pthread_attr_setstacksize(&huge, 1ul << 46), 0);
+	bed_init(&bed, NULL);
+	fd = dup(bed.server);
+	close(fd);
+	assert_int_equal(pthread_setattr_default_np(&huge), 0);
+	assert_int_equal(capture_start(bed.capture, bed.server), -EAGAIN);
+	assert_int_equal(pthread_setattr_default_np(&as_it_is), 0);
+	pthread_attr_destroy(&as_it_is);
+	pthread_attr_destroy(&huge);
+	assert_int_equal(dup(bed.server), fd);
+	close(fd);
+	assert_int_equal(capture_start(bed.capture, bed.server), 0);
 	bed_fini(&bed);
 }
 
@@ -706,7 +756,7 @@ int main(void)
 		cmocka_unit_test(live),	       cmocka_unit_test(wakes),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(reader_gone), cmocka_unit_test(finish_now),
-		cmocka_unit_test(never_started), cmocka_unit_test(device),
+		cmocka_unit_test(no_thread), cmocka_unit_test(never_started), cmocka_unit_test(device),
 		cmocka_unit_test(device_gone), cmocka_unit_test(no_device),
 	};
 
