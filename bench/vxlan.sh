@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# The contenders with a VXLAN: $SW0 is in network 100, whose other end is VTEP 192.0.2.2 behind $SW1.
-# Shared by bench/vxlan, bench/hash and bench/tcp; sourced after group.sh.
+# The contenders with a VXLAN: $SW0 is in network 100, whose other end is VTEP 192.0.2.2 behind
+# $SW1. Shared by bench/vxlan, bench/hash and bench/tcp; sourced after group.sh.
 
 # flow_set.h has these, too. Nobody at the other end answers ARP.
 VTEP=192.0.2.1 VTEP_MAC=02:00:0c:00:00:01
