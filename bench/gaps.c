@@ -205,7 +205,8 @@ static void print(struct run *r)
 	uint32_t n_gaps = r->n_received ? r->n_received - 1 : 0;
 
 	printf("%u %u %u %.1f %.1f %.1f %.1f %.1f %.1f %.1f\n", r->n_sent, r->n_received,
-	       r->n_reordered, quantile(r->gap_ns, n_gaps, 1), quantile(r->gap_ns, n_gaps, 0.9999),
+	       r->n_reordered, quantile(r->gap_ns, n_gaps, 1),
+	       quantile(r->gap_ns, n_gaps, 0.9999),
 	       quantile(r->latency_ns, r->n_received, 1),
 	       quantile(r->latency_ns, r->n_received, 0.5),
 	       quantile(r->sent_gap_ns, r->n_sent ? r->n_sent - 1 : 0, 1),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * What the generator and its BPF program agree on: the frame, Ethernet with IPv4 and UDP without a
- * checksum, so that ports and MAC addresses can change and nothing else has to; and by which the
+ * checksum, so that ports and MAC addresses can change and nothing else has to; and by what the
  * sink tells a probe from what it drops.
  */
 #ifndef BENCH_GEN_H

@@ -104,8 +104,8 @@ no_xdp() { ! ip -n "$SW" link show "$1" | grep -q xdp; }
 
 why_not_l2fwd() { [ -x "$build/bench/l2fwd" ] || echo "$build/bench/l2fwd is not built"; }
 
-start_l2fwd() {
-	$in_sw "$build/bench/l2fwd" -r "$ring" -c "$worker_core" "$SW0" "$SW1" \
+start_l2fwd() {	# [OPTION]...
+	$in_sw "$build/bench/l2fwd" "$@" -r "$ring" -c "$worker_core" "$SW0" "$SW1" \
 		>"$dir/l2fwd.log" 2>&1 &
 	pid_l2fwd=$!
 	wait_for 10 grep -q ready "$dir/l2fwd.log"
