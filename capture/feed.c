@@ -20,7 +20,8 @@
 #define RECORD_BYTES_MAX (CAPTURE_SNAPLEN_MAX + 1024)
 /* A frame is not kept longer than this for others that would fill the chunk. */
 #define FLUSH_NS (50 * NS_PER_MS)
-#define NIC_CLOCK_OFF_NS (60 * NS_PER_S)
+/* A clock that is further off than this is not set, or keeps another time: TAI is 37 s ahead. */
+#define NIC_CLOCK_OFF_NS NS_PER_S
 
 /* A worker's records. */
 struct strand {

@@ -249,6 +249,9 @@ static int make_device(const struct captures *s, const struct capture_wish *wish
 
 	if (wish->pcapng)
 		return 0;
+	if (wish->tap.snaplen < ETH_BYTES)
+		return because(why, -EINVAL, "snaplen: a device takes no frame of less than %d "
+			       "bytes: more of them, or write a file", ETH_BYTES);
 	if (!wish->device)
 		return capture_device_make(s->g, wish->name, device, why);
 	r = capture_device_find(s->g, wish->device, device, why);
@@ -442,14 +445,15 @@ void captures_destroy(struct captures *s)
 	replace_set(s, NULL);
 	/* RCU's thread is done with us. */
 	rcu_barrier();
+	/* All of them first: their threads end side by side. */
+	for (uint32_t i = 0; i < CAPTURE_MAX; i++)
+		if (s->run[i])
+			capture_finish(s->run[i]->capture, true);
 	for (uint32_t i = 0; i < CAPTURE_MAX; i++) {
-		struct capture_run *run = s->run[i];
-
-		if (!run)
+		if (!s->run[i])
 			continue;
-		run->over = NULL;
-		capture_finish(run->capture, true);
-		run_over(run);
+		s->run[i]->over = NULL;
+		run_over(s->run[i]);
 	}
 	loop_watch_stop(&s->unused);
 	close(s->unused.fd);

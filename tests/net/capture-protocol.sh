@@ -71,6 +71,7 @@ refused(c, "device of port ul0", of=["h1"], device="ul0")
 refused(c, "mon1 is down: 'ip link set mon1 up'", of=["h1"], device="mon1")
 refused(c, "no Ethernet device", of=["h1"], device="lo")
 refused(c, "one or the other", of=["h1"], device="mon0", pcapng=True)
+refused(c, "less than 14 bytes", of=["h1"], device="mon0", snaplen=13)
 for id in 0, 1, -1, 1 << 40:
     assert "no capture %d" % id in c.call("capture.start", id=id)["error"]["message"]
 # a notification: nobody would hear of its end

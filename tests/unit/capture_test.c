@@ -756,8 +756,9 @@ int main(void)
 		cmocka_unit_test(live),	       cmocka_unit_test(wakes),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(reader_gone), cmocka_unit_test(finish_now),
-		cmocka_unit_test(no_thread), cmocka_unit_test(never_started), cmocka_unit_test(device),
-		cmocka_unit_test(device_gone), cmocka_unit_test(no_device),
+		cmocka_unit_test(no_thread),   cmocka_unit_test(never_started),
+		cmocka_unit_test(device),      cmocka_unit_test(device_gone),
+		cmocka_unit_test(no_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
