@@ -20,8 +20,10 @@
 #define RECORD_BYTES_MAX (CAPTURE_SNAPLEN_MAX + 1024)
 /* A frame is not kept longer than this for others that would fill the chunk. */
 #define FLUSH_NS (50 * NS_PER_MS)
-/* A clock that is further off than this is not set, or keeps another time: TAI is 37 s ahead. */
-#define NIC_CLOCK_OFF_NS NS_PER_S
+/* A NIC's clock that is further off is not set, or keeps another time: TAI is 37 s ahead. Behind us
+ * it may be by as long as the record has waited. */
+#define NIC_AHEAD_NS NS_PER_S
+#define NIC_BEHIND_NS (60 * NS_PER_S)
 
 /* A worker's records. */
 struct strand {
@@ -84,7 +86,7 @@ static uint64_t time_of(const struct feed *feed, const struct record *r)
 
 	if (!(r->flags & RECORD_NIC_TIME))
 		return r->time_ns + feed->to_utc_ns;
-	if (r->time_ns + NIC_CLOCK_OFF_NS < now_ns || r->time_ns > now_ns + NIC_CLOCK_OFF_NS)
+	if (r->time_ns + NIC_BEHIND_NS < now_ns || r->time_ns > now_ns + NIC_AHEAD_NS)
 		return now_ns;
 	return r->time_ns;
 }

@@ -4,10 +4,10 @@
  * (docs/protocol.md), to its socket.
  *
  * Times are the host's, UTC; a receive descriptor's as the NIC says it, unless its clock is more
- * than a second off, and then it is when the record was taken out of the ring. Interfaces are what
- * ports and tunnels are called, numbered as they are met; what was seen inside a port's VXLAN
- * packets is an interface of its own. How many frames were missed is told at the next record of
- * that worker, behind the last record in the statistics.
+ * than a second ahead or a minute behind, and then it is when the record was taken out of the ring.
+ * Interfaces are what ports and tunnels are called, numbered as they are met; what was seen inside
+ * a port's VXLAN packets is an interface of its own. How many frames were missed is told at the
+ * next record of that worker, behind the last record in the statistics.
  * Threads: the capture's own.
  */
 #ifndef CAPTURE_FEED_H

@@ -37,6 +37,7 @@
 #define N_TOO_MANY 100000	/* frames, for the rings and the socket */
 
 #define NIC_OFF_NS (20 * NS_PER_S)
+#define TAI_NS (37 * NS_PER_S)
 
 enum { SRV1, SRV2, N_PORTS };
 
@@ -67,7 +68,15 @@ static bool is_dropped(uint32_t n)
 /* What a NIC says: a time that can be told from ours, nonsense, or nothing. */
 static uint64_t nic_time_ns(uint32_t n)
 {
-	return n % 16 == 7 ? utc_ns() - NIC_OFF_NS : n % 16 == 9 ? 12345 : 0;
+	switch (n % 16) {
+	case 7:
+		return utc_ns() - NIC_OFF_NS;
+	case 9:
+		return 12345;
+	case 11:
+		return utc_ns() + TAI_NS;
+	}
+	return 0;
 }
 
 /* --- a capture and its workers */
