@@ -108,18 +108,20 @@ static bool carry_out(struct lane *lane, struct packet *p, struct burst *copies)
 
 bool act(struct lane *lane, struct burst *burst, struct burst *copies)
 {
+	uint32_t i;
+
 	copies->n = 0;
-	for (; lane->act_packet < burst->n; lane->act_packet++) {
-		struct packet *p = &burst->packet[lane->act_packet];
+	for (i = lane->act_packet; i < burst->n; i++) {
+		struct packet *p = &burst->packet[i];
 
 		if (p->actions == FLOW_LIST_NORMAL || p->drop)
 			continue;
-		if (!carry_out(lane, p, copies))
+		if (!carry_out(lane, p, copies)) {
+			lane->act_packet = i;
 			return true;
+		}
 		lane->act_action = 0;
 	}
-	if (copies->n)
-		return true;
-	lane->act_packet = 0;
-	return false;
+	lane->act_packet = copies->n ? i : 0;
+	return copies->n;
 }

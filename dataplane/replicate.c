@@ -77,20 +77,22 @@ static bool begin(struct lane *lane, struct packet *p)
 
 bool replicate(struct lane *lane, struct burst *burst, struct burst *copies)
 {
-	copies->n = 0;
-	for (; lane->flood_packet < burst->n; lane->flood_packet++) {
-		struct packet *p = &burst->packet[lane->flood_packet];
+	uint32_t i;
 
-		if (p->drop || p->egress != EGRESS_FLOOD)
+	copies->n = 0;
+	for (i = lane->flood_packet; i < burst->n; i++) {
+		struct packet *p = &burst->packet[i];
+
+		if (likely(p->egress != EGRESS_FLOOD) || p->drop)
 			continue;
 		if (!lane->flood_list && !begin(lane, p))
 			continue;
-		if (!flood(lane, p, copies))
+		if (!flood(lane, p, copies)) {
+			lane->flood_packet = i;
 			return true;
+		}
 		lane->flood_list = NULL;
 	}
-	if (copies->n)
-		return true;
-	lane->flood_packet = 0;
-	return false;
+	lane->flood_packet = copies->n ? i : 0;
+	return copies->n;
 }
