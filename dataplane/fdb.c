@@ -15,6 +15,7 @@
 #include "lib/bits.h"
 #include "lib/hash.h"
 #include "lib/rcu.h"
+#include "lib/reserve.h"
 
 #define SLOTS 4			/* of a bucket */
 #define BUCKETS_MIN 16
@@ -44,6 +45,7 @@ _Static_assert(sizeof(struct bucket) == CACHE_LINE, "a bucket is a cache line");
 
 struct table {
 	struct rcu_head rcu;
+	struct reserve memory;	/* that it lies in */
 	uint64_t seed;
 	uint32_t mask;		/* number of buckets - 1 */
 	struct bucket bucket[];
@@ -66,22 +68,36 @@ struct mac fdb_key_mac(uint64_t key)
 	return mac;
 }
 
+/* In huge pages, where it is so big that small ones would cost a TLB miss a lookup. */
 static struct table *table_create(uint32_t n_buckets, uint64_t seed)
 {
 	size_t bytes = sizeof(struct table) + (size_t)n_buckets * sizeof(struct bucket);
-	struct table *t = aligned_alloc(CACHE_LINE, bytes);
+	struct reserve memory = {0};
+	struct table *t;
 
-	if (!t)
+	if (reserve_init(&memory, bytes, bytes >= RESERVE_STEP))
 		return NULL;
-	memset(t, 0, bytes);
+	if (reserve_grow(&memory, bytes)) {
+		reserve_fini(&memory);
+		return NULL;
+	}
+	t = (struct table *)memory.base;
+	t->memory = memory;
 	t->seed = seed;
 	t->mask = n_buckets - 1;
 	return t;
 }
 
+static void table_destroy(struct table *t)
+{
+	struct reserve memory = t->memory;
+
+	reserve_fini(&memory);
+}
+
 static void table_free(struct rcu_head *rcu)
 {
-	free(container_of(rcu, struct table, rcu));
+	table_destroy(container_of(rcu, struct table, rcu));
 }
 
 static uint32_t home_of(const struct table *t, uint64_t key)
@@ -207,7 +223,7 @@ void fdb_destroy(struct fdb *fdb)
 {
 	if (!fdb)
 		return;
-	free(fdb->table);
+	table_destroy(fdb->table);
 	free(fdb);
 }
 

@@ -42,6 +42,12 @@ static inline uint64_t fdb_key(uint16_t network, const uint8_t mac[6])
 	return (uint64_t)network << 48 | (uint64_t)get_be32(mac) << 16 | get_be16(mac + 4);
 }
 
+/* The same for a MAC in an Ethernet header, which has two more bytes behind it: one load. */
+static inline uint64_t fdb_key_in_frame(uint16_t network, const uint8_t *mac)
+{
+	return (uint64_t)network << 48 | get_be64(mac) >> 16;
+}
+
 static inline uint16_t fdb_key_network(uint64_t key)
 {
 	return (uint16_t)(key >> 48);

@@ -40,7 +40,7 @@ void forward(struct lane *lane, struct burst *burst)
 
 		key[i] = 0;
 		if (!p->drop && p->egress == EGRESS_NONE && !(p->flags & PKT_GROUP))
-			key[i] = fdb_key(p->network, p->data);
+			key[i] = fdb_key_in_frame(p->network, p->data);
 	}
 	fdb_lookup_burst(tables->fdb, key, burst->n, egress);
 	for (uint32_t i = 0; i < burst->n; i++) {

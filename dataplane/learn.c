@@ -51,7 +51,7 @@ void learn(struct lane *lane, struct burst *burst)
 
 		key[i] = 0;
 		if (!p->drop && p->egress == EGRESS_NONE && has_source(p))
-			key[i] = fdb_key(p->network, p->data + DL_SRC);
+			key[i] = fdb_key_in_frame(p->network, p->data + DL_SRC);
 		from[i] = p->ingress;
 	}
 	settled = fdb_seen_burst(tables->fdb, key, from, burst->n, lane->now_s);

@@ -131,8 +131,8 @@ static __attribute__((noinline)) bool parse_ipv6(struct packet *p)
 	return parse_ipv6_headers(p, p->l3 + IPV6_BYTES, p->l3 + total);
 }
 
-/* Behind the tags that begin at ETHERTYPE_AT. The outermost is the port's own when it is a C-tag
- * and the driver has not taken one out. False: it is cut off. */
+/* What is behind the tags that begin at ETHERTYPE_AT. The outermost is the port's own when it is a
+ * C-tag and the driver has not taken one out. False: it is cut off. */
 static bool parse_tags(struct packet *p, uint16_t *ethertype)
 {
 	const uint8_t *d = p->data;

@@ -25,6 +25,14 @@ static inline uint32_t get_be32(const uint8_t *p)
 	return be32toh(v);
 }
 
+static inline uint64_t get_be64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be64toh(v);
+}
+
 static inline void put_be16(uint8_t *p, uint16_t v)
 {
 	v = htobe16(v);
