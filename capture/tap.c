@@ -75,15 +75,15 @@ static struct record *take(struct tap *tap, struct sight *s)
 	return r;
 }
 
-static struct tap *tap_of(const struct lane *lane, uint32_t captures)
+static struct tap *tap_of(const struct lane *lane, uint64_t capture)
 {
-	return &lane->taps->taps[__builtin_ctz(captures)][lane->index];
+	return &lane->taps->taps[capture][lane->index];
 }
 
 static void take_all(const struct lane *lane, uint32_t captures, struct sight *s)
 {
-	for (; captures; captures &= captures - 1)
-		take(tap_of(lane, captures), s);
+	for_each_bit(c, captures)
+		take(tap_of(lane, c), s);
 }
 
 static uint32_t of_egress(const struct tap_masks *masks, uint16_t egress)
@@ -141,8 +141,8 @@ void tap_rx(struct lane *lane, struct burst *burst)
 	uint32_t captures = lane->taps->in.egress[port];
 	struct sight s = {.dir = CAPTURE_IN};
 
-	for (; captures; captures &= captures - 1) {
-		struct tap *tap = tap_of(lane, captures);
+	for_each_bit(c, captures) {
+		struct tap *tap = tap_of(lane, c);
 
 		for (uint32_t i = 0; i < burst->n; i++)
 			take_in(lane, tap, &s, &burst->packet[i], TAP_OUTSIDE, i, port);
@@ -152,8 +152,8 @@ void tap_rx(struct lane *lane, struct burst *burst)
 static void take_late(const struct lane *lane, uint32_t captures, struct sight *s, struct packet *p,
 		      enum tap_depth depth, uint32_t i, uint16_t where)
 {
-	for (; captures; captures &= captures - 1)
-		take_in(lane, tap_of(lane, captures), s, p, depth, i, where);
+	for_each_bit(c, captures)
+		take_in(lane, tap_of(lane, c), s, p, depth, i, where);
 }
 
 /* A frame that came in by a tunnel. An underlay port's captures have seen its outside; those with
@@ -239,8 +239,8 @@ static void amend(struct tap *tap, enum tap_depth depth, uint32_t i, uint8_t dro
 /* The frame that came in, as it was recorded, gets its end; a copy's death counts as well. */
 static void tell_fate(const struct lane *lane, const struct packet *p, uint8_t drop)
 {
-	for (uint32_t captures = lane->taps->in.any; captures; captures &= captures - 1) {
-		struct tap *tap = tap_of(lane, captures);
+	for_each_bit(c, lane->taps->in.any) {
+		struct tap *tap = tap_of(lane, c);
 
 		amend(tap, TAP_OUTSIDE, p->tap - 1u, drop);
 		amend(tap, TAP_INSIDE, p->tap - 1u, drop);
@@ -333,8 +333,8 @@ static void publish(struct tap *tap)
 
 void tap_publish(struct lane *lane)
 {
-	for (uint32_t captures = lane->taps->used; captures; captures &= captures - 1) {
-		struct tap *tap = tap_of(lane, captures);
+	for_each_bit(c, lane->taps->used) {
+		struct tap *tap = tap_of(lane, c);
 
 		publish(tap);
 		tap->open[TAP_OUTSIDE] = tap->open[TAP_INSIDE] = 0;
