@@ -48,17 +48,6 @@ static bool find(const char *host, struct nl_link *ours)
 	       strcmp(ours->alias, alias) == 0;
 }
 
-/* Without this our end would take an IPv6 address and announce it to the host's end. */
-static void put_no_ipv6(struct nlmsghdr *message)
-{
-	struct nlattr *families = mnl_attr_nest_start(message, IFLA_AF_SPEC);
-	struct nlattr *inet6 = mnl_attr_nest_start(message, AF_INET6);
-
-	mnl_attr_put_u8(message, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
-	mnl_attr_nest_end(message, inet6);
-	mnl_attr_nest_end(message, families);
-}
-
 static int make_pair(const char *host, const char *our_name, const struct mac *mac)
 {
 	char buffer[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -81,24 +70,17 @@ static int make_pair(const char *host, const char *our_name, const struct mac *m
 	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
 }
 
-/* The kernel takes neither at creation. */
 static int name_our_end(const char *host, int ifindex)
 {
-	char buffer[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
-	struct nlmsghdr *message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
 	char alias[64];
 	int r;
 
 	make_alias(host, alias);
-	mnl_attr_put_strz(message, IFLA_IFALIAS, alias);
-	r = nl_ask(NETLINK_ROUTE, message, NULL, NULL);
-	if (r)
-		return r;
-	message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
-	put_no_ipv6(message);
-	/* A kernel without IPv6 refuses, and needs it not. */
-	nl_ask(NETLINK_ROUTE, message, NULL, NULL);
-	return 0;
+	r = nl_link_set_alias(ifindex, alias);
+	/* Else it would announce an IPv6 address to the host's end. */
+	if (!r)
+		nl_link_set_no_ipv6(ifindex);
+	return r;
 }
 
 static int set_mac(int ifindex, const struct mac *mac)

@@ -122,18 +122,6 @@ static int make_link(const char *device)
 	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
 }
 
-/* The kernel takes none at creation. */
-static int set_alias(const char *device, int ifindex)
-{
-	char buffer[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
-	struct nlmsghdr *message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
-	char alias[64];
-
-	make_alias(device, alias);
-	mnl_attr_put_strz(message, IFLA_IFALIAS, alias);
-	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
-}
-
 static void write_sysctl(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -148,16 +136,9 @@ static void write_sysctl(const char *path, const char *value)
 /* Either would do; a kernel without IPv6 has neither, a container may have one. */
 static void set_no_ipv6(const char *device, int ifindex)
 {
-	char buffer[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
-	struct nlmsghdr *message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
-	struct nlattr *families = mnl_attr_nest_start(message, IFLA_AF_SPEC);
-	struct nlattr *inet6 = mnl_attr_nest_start(message, AF_INET6);
 	char path[128];
 
-	mnl_attr_put_u8(message, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
-	mnl_attr_nest_end(message, inet6);
-	mnl_attr_nest_end(message, families);
-	nl_ask(NETLINK_ROUTE, message, NULL, NULL);
+	nl_link_set_no_ipv6(ifindex);
 	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%.15s/disable_ipv6", device);
 	write_sysctl(path, "1");
 }
@@ -178,11 +159,13 @@ static int bring_up(int ifindex)
 static int set_up(const char *device)
 {
 	struct nl_link link;
+	char alias[64];
 	int r = nl_link_by_name(device, &link);
 
 	if (r)
 		return r;
-	r = set_alias(device, link.ifindex);
+	make_alias(device, alias);
+	r = nl_link_set_alias(link.ifindex, alias);
 	if (r)
 		goto err;
 	set_no_ipv6(device, link.ifindex);

@@ -150,6 +150,28 @@ int nl_link_delete(int ifindex)
 	return nl_ask(NETLINK_ROUTE, nl_link_message(buffer, RTM_DELLINK, 0, ifindex), NULL, NULL);
 }
 
+int nl_link_set_alias(int ifindex, const char *alias)
+{
+	char buffer[MNL_NLMSG_HDRLEN + 512] ALIGNED_BUFFER;
+	struct nlmsghdr *message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
+
+	mnl_attr_put_strz(message, IFLA_IFALIAS, alias);
+	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
+}
+
+int nl_link_set_no_ipv6(int ifindex)
+{
+	char buffer[MNL_NLMSG_HDRLEN + 256] ALIGNED_BUFFER;
+	struct nlmsghdr *message = nl_link_message(buffer, RTM_NEWLINK, 0, ifindex);
+	struct nlattr *families = mnl_attr_nest_start(message, IFLA_AF_SPEC);
+	struct nlattr *inet6 = mnl_attr_nest_start(message, AF_INET6);
+
+	mnl_attr_put_u8(message, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
+	mnl_attr_nest_end(message, inet6);
+	mnl_attr_nest_end(message, families);
+	return nl_ask(NETLINK_ROUTE, message, NULL, NULL);
+}
+
 static struct nlmsghdr *generic_message(void *buffer, uint16_t family, uint8_t command)
 {
 	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);

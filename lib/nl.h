@@ -41,6 +41,11 @@ struct nlmsghdr *nl_link_message(void *buffer, uint16_t type, uint16_t flags, in
 int nl_link_by_name(const char *name, struct nl_link *link);
 int nl_link_by_index(int ifindex, struct nl_link *link);
 int nl_link_delete(int ifindex);
+/* Both are refused at creation. */
+int nl_link_set_alias(int ifindex, const char *alias);
+/* It takes no IPv6 address by itself, and so announces none. A kernel without IPv6 refuses, and
+ * needs it not. */
+int nl_link_set_no_ipv6(int ifindex);
 
 /* What the driver can say of a received frame: RX_METADATA_* in @bits. -errno where the kernel does
  * not tell (before 6.8). */
