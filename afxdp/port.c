@@ -17,6 +17,7 @@
 #include "capture/dummy.h"
 #include "dataplane/packet.h"
 #include "dataplane/pool.h"
+#include "lib/aligned.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -218,12 +219,11 @@ static struct port *make_port(const struct port_options *options, struct worker 
 	memcpy(p->worker, workers, n_workers * sizeof(*workers));
 	worker_stats(workers[0], &stats);
 	p->hugepages = stats.hugepages;
-	p->queue = aligned_alloc(CACHE_LINE, n_workers * sizeof(*p->queue));
+	p->queue = aligned_zalloc(n_workers * sizeof(*p->queue));
 	if (!p->queue) {
 		free(p);
 		return NULL;
 	}
-	memset(p->queue, 0, n_workers * sizeof(*p->queue));
 	for (uint32_t i = 0; i < n_workers; i++) {
 		p->queue[i].port = options->index;
 		p->queue[i].fd = -1;

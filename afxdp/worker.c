@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,10 @@
 #include "afxdp/worker_own.h"
 #include "dataplane/flow_cache.h"
 #include "dataplane/flow_table.h"
+#include "lib/aligned.h"
 #include "lib/clock.h"
 #include "lib/rcu.h"
+#include "lib/thread.h"
 
 #define LEARN_EVENTS 8192
 #define RESOLVE_EVENTS 256
@@ -251,14 +252,6 @@ void worker_detach(struct worker *w, struct port_queue *q)
 	list_sleepers(w);
 }
 
-static void *zalloc_aligned(size_t bytes)
-{
-	size_t rounded = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
-	void *p = aligned_alloc(CACHE_LINE, rounded);
-
-	return p ? memset(p, 0, rounded) : NULL;
-}
-
 static int worker_init(struct worker *w)
 {
 	struct lane *lane = &w->lane;
@@ -268,7 +261,7 @@ static int worker_init(struct worker *w)
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->event_fd < 0 || w->wake_fd < 0)
 		return w->event_fd < 0 ? w->event_fd : -errno;
-	w->counters = zalloc_aligned(sizeof(*w->counters));
+	w->counters = aligned_zalloc(sizeof(*w->counters));
 	if (!w->counters)
 		return -ENOMEM;
 	error = pool_init(&w->pool, w->area.base, w->options.n_frames);
@@ -298,7 +291,7 @@ int worker_create(const struct worker_options *options, struct worker **worker, 
 		  uint32_t why_bytes)
 {
 	size_t bytes = (size_t)options->n_frames * FRAME_BYTES;
-	struct worker *w = zalloc_aligned(sizeof(*w));
+	struct worker *w = aligned_zalloc(sizeof(*w));
 	int error;
 
 	if (!w) {
@@ -345,19 +338,6 @@ void worker_destroy(struct worker *w)
 	free(w);
 }
 
-/* Signals are control's business: the thread starts with all of them blocked. */
-static int start_thread(struct worker *w, const pthread_attr_t *attr)
-{
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&w->thread, attr, worker_main, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -error;
-}
-
 int worker_start(struct worker *w)
 {
 	pthread_attr_t attr;
@@ -372,14 +352,11 @@ int worker_start(struct worker *w)
 		CPU_SET((unsigned int)w->options.core, &cores);
 		pthread_attr_setaffinity_np(&attr, sizeof(cores), &cores);
 	}
-	error = start_thread(w, &attr);
-	pthread_attr_destroy(&attr);
-	if (error)
-		return error;
-	w->running = true;
 	snprintf(name, sizeof(name), "culvert-w%u", w->options.index);
-	pthread_setname_np(w->thread, name);
-	return 0;
+	error = thread_start(&w->thread, &attr, name, worker_main, w);
+	pthread_attr_destroy(&attr);
+	w->running = !error;
+	return error;
 }
 
 static void order_stop(struct worker *w, void *arg)

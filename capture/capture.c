@@ -5,7 +5,6 @@
 #include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,7 +12,9 @@
 
 #include "capture/feed.h"
 #include "capture/mirror.h"
+#include "lib/aligned.h"
 #include "lib/clock.h"
+#include "lib/thread.h"
 
 #define RING_BYTES (4ull * 1024 * 1024)
 /* What the device gets of one ring before the worker may have its room again. */
@@ -211,13 +212,11 @@ static void *capture_main(void *arg)
 
 static int make_taps(struct capture *c)
 {
-	size_t bytes = c->options.n_workers * sizeof(*c->taps);
 	int r = 0;
 
-	c->taps = aligned_alloc(CACHE_LINE, bytes);
+	c->taps = aligned_zalloc(c->options.n_workers * sizeof(*c->taps));
 	if (!c->taps)
 		return -ENOMEM;
-	memset(c->taps, 0, bytes);
 	for (uint32_t i = 0; i < c->options.n_workers && !r; i++) {
 		c->taps[i].options = &c->options.tap;
 		c->taps[i].wake_fd = c->wake_fd;
@@ -283,24 +282,19 @@ struct tap *capture_taps(struct capture *capture)
 
 int capture_start(struct capture *capture, int client)
 {
-	sigset_t all, before;
 	int r = 0;
 
 	if (!capture->mirror)
 		r = feed_create(&capture->options, capture->taps, client, &capture->feed);
 	if (r < 0)
 		return r;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&capture->thread, NULL, capture_main, capture);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r) {
+	r = thread_start(&capture->thread, NULL, "capture", capture_main, capture);
+	if (r < 0) {
 		feed_destroy(capture->feed);
 		capture->feed = NULL;
-		return -r;
+		return r;
 	}
 	capture->running = true;
-	pthread_setname_np(capture->thread, "capture");
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "lib/aligned.h"
 #include "lib/bytes.h"
 #include "lib/checksum.h"
 #include "lib/hash.h"
@@ -90,14 +91,13 @@ static void build_header(const struct tunnel_options *o, const struct tunnel_pat
 static struct tunnel *tunnel_create(const struct tunnel_options *o, const struct ip *remote,
 				    const struct tunnel_path *path)
 {
-	struct tunnel_block *block = aligned_alloc(CACHE_LINE, sizeof(*block));
+	struct tunnel_block *block = aligned_zalloc(sizeof(*block));
 	bool v4 = ip_is_v4(remote);
 	struct tunnel *t;
 	uint32_t overhead;
 
 	if (!block)
 		return NULL;
-	memset(block, 0, sizeof(*block));
 	t = &block->tunnel;
 	t->remote = *remote;
 	t->state = path->state;
