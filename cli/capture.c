@@ -11,11 +11,11 @@
 #include "cli/cli.h"
 #include "cli/protocol.h"
 #include "cli/tcpdump.h"
+#include "conf/conf.h"
 #include "lib/bits.h"
 #include "lib/pcap_filter.h"
 
 #define WHY_BYTES 256		/* as long as libpcap's sentences get */
-#define SNAPLEN_MAX 65535
 
 struct request {
 	json_t *params;		/* for the daemon */
@@ -82,7 +82,7 @@ static int set_filter(const struct cli *cli, struct request *q, const char *valu
 
 static int set_snaplen(const struct cli *cli, struct request *q, const char *value)
 {
-	return set_number(cli, q, "snaplen", value, SNAPLEN_MAX);
+	return set_number(cli, q, "snaplen", value, CONF_SNAPLEN_MAX);
 }
 
 static int set_sample(const struct cli *cli, struct request *q, const char *value)

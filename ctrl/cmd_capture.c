@@ -10,6 +10,12 @@
 #include "lib/bits.h"
 #include "lib/clock.h"
 
+static const char *const dir_names[] = {
+	[CAPTURE_IN] = "in",
+	[CAPTURE_OUT] = "out",
+	[CAPTURE_BOTH] = "both",
+};
+
 /* --- what is asked for */
 
 /* "tunnel:192.0.2.2", or the address alone. */
@@ -93,17 +99,13 @@ static int read_dir(struct request *request, struct tap_options *tap)
 	for (uint32_t i = 0; i < tap->n_sources; i++)
 		networks &= tap->source[i].egress == EGRESS_NONE;
 	/* What is in a network comes in somewhere: each frame once. */
+	tap->dir = networks ? CAPTURE_IN : CAPTURE_BOTH;
 	if (!text)
-		tap->dir = networks ? CAPTURE_IN : CAPTURE_BOTH;
-	else if (strcmp(text, "in") == 0)
-		tap->dir = CAPTURE_IN;
-	else if (strcmp(text, "out") == 0)
-		tap->dir = CAPTURE_OUT;
-	else if (strcmp(text, "both") == 0)
-		tap->dir = CAPTURE_BOTH;
-	else
-		return request_refuse(request, "dir: '%.64s' is none of in, out, both", text);
-	return 0;
+		return 0;
+	for (tap->dir = CAPTURE_IN; tap->dir <= CAPTURE_BOTH; tap->dir++)
+		if (strcmp(text, dir_names[tap->dir]) == 0)
+			return 0;
+	return request_refuse(request, "dir: '%.64s' is none of in, out, both", text);
 }
 
 static int read_inner(struct request *request, struct tap_options *tap)
@@ -387,17 +389,6 @@ int cmd_capture_start(struct request *request)
 
 /* --- capture.list */
 
-static const char *dir_name(uint8_t dir)
-{
-	static const char *const names[] = {
-		[CAPTURE_IN] = "in",
-		[CAPTURE_OUT] = "out",
-		[CAPTURE_BOTH] = "both",
-	};
-
-	return names[dir];
-}
-
 static json_t *sources_array(const struct gateway *g, const struct tap_options *tap)
 {
 	char text[CAPTURE_NAME_BYTES];
@@ -419,7 +410,7 @@ static json_t *capture_object(const struct gateway *g, const struct capture_run 
 	field_int(o, "id", run->id);
 	field_text(o, "name", run->name);
 	field_json(o, "of", sources_array(g, tap));
-	field_text(o, "dir", dir_name(tap->dir));
+	field_text(o, "dir", dir_names[tap->dir]);
 	field_text(o, "filter", run->filter_text);
 	field_int(o, "snaplen", tap->snaplen);
 	field_int(o, "sample", tap->sample);
