@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "bench/flow_set.h"
+#include "bench/sleep.h"
 #include "lib/clock.h"
 
 #define BATCH 64
@@ -86,14 +87,6 @@ static int open_socket(const char *device, uint16_t protocol)
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		die(device);
 	return fd;
-}
-
-static void sleep_until(uint64_t ns)
-{
-	struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
 }
 
 /* A late frame delays those after it: no bursts. */

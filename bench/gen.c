@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "bench/flow_set.h"
 #include "bench/number.h"
+#include "bench/sleep.h"
 #include "gen.skel.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
@@ -55,7 +55,6 @@ static const char usage[] =
 static bool read_options(int argc, char **argv, struct options *o)
 {
 	bool good = true;
-	char *end;
 	int c;
 
 	while ((c = getopt(argc, argv, "f:m:s:p:b:x:r")) != -1)
@@ -78,8 +77,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 	if (!good || argc - optind != 2)
 		return false;
 	o->device = argv[optind];
-	o->seconds = strtod(argv[optind + 1], &end);
-	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
+	return read_seconds(argv[optind + 1], &o->seconds);
 }
 
 /* Ethernet, IPv4 and UDP without a checksum, from 198.18.0.1 to 198.19.0.1 (RFC 2544's range); MAC
@@ -101,12 +99,9 @@ static uint32_t make_frame(const struct options *o, uint8_t frame[static FRAME_M
 /* How many frames are to be sent now; sleeps until there are enough. */
 static uint32_t frames_due(const struct options *o, uint64_t begin_ns, uint64_t n)
 {
-	uint64_t enough_ns = begin_ns + (n + o->pace) * NS_PER_S / o->frames_per_s;
-	struct timespec until = {.tv_sec = (time_t)(enough_ns / NS_PER_S),
-				 .tv_nsec = (long)(enough_ns % NS_PER_S)};
 	uint64_t batch = min_of(o->pace, BATCH_FRAMES), due;
 
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	sleep_until(begin_ns + (n + o->pace) * NS_PER_S / o->frames_per_s);
 	due = (clock_ns() - begin_ns) * o->frames_per_s / NS_PER_S - n;
 	return (uint32_t)min_of(due / batch * batch, CALL_FRAMES);
 }

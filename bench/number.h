@@ -21,4 +21,13 @@ static inline bool read_number(const char *text, uint32_t min, uint32_t max, uin
 	return true;
 }
 
+/* False: not a time that a run may take. */
+static inline bool read_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	return end != text && !*end && *seconds > 0 && *seconds < 1e6;
+}
+
 #endif

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "bench/flow_set.h"
 #include "bench/number.h"
+#include "bench/sleep.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 
@@ -38,7 +38,6 @@ static const char usage[] =
 static bool read_options(int argc, char **argv, struct options *o)
 {
 	bool good = true;
-	char *end;
 	int c;
 
 	while ((c = getopt(argc, argv, "f:m:p:")) != -1)
@@ -53,8 +52,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 	if (!good || argc - optind != 2)
 		return false;
 	o->device = argv[optind];
-	o->seconds = strtod(argv[optind + 1], &end);
-	return end != argv[optind + 1] && !*end && o->seconds > 0 && o->seconds < 1e6;
+	return read_seconds(argv[optind + 1], &o->seconds);
 }
 
 static int open_socket(const char *device)
@@ -70,13 +68,6 @@ static int open_socket(const char *device)
 		return -1;
 	}
 	return fd;
-}
-
-static void sleep_until(uint64_t ns)
-{
-	struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 /* Frame @n and those after it; returns how many were sent, or -errno. */

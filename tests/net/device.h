@@ -11,7 +11,6 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,16 +26,6 @@
 #include "capture/mirror.h"
 #include "capture/ring.h"
 #include "tests/net/sh.h"
-
-/* With the /sys that belongs to it, and a /run to write to. */
-static inline int isolate(void)
-{
-	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", "/sys", "sysfs", 0, NULL) || mount("none", "/run", "tmpfs", 0, NULL))
-		return -errno;
-	return 0;
-}
 
 /* As tcpdump listens: to all that is sent on @device. */
 static inline int listen_on(const char *device)

@@ -965,16 +965,6 @@ static void sinks_and_files(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* A network namespace of our own, with the /sys that belongs to it. */
-static int isolate(void)
-{
-	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", "/sys", "sysfs", 0, NULL) || mount("none", "/run", "tmpfs", 0, NULL))
-		return -errno;
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

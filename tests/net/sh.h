@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands of iproute2 and ethtool, for tests in C; a header of cmocka's goes before this one.
+ * A network namespace of the test's own, and commands of iproute2 and ethtool in it, for tests in
+ * C; a header of cmocka's goes before this one.
  */
 #ifndef TESTS_NET_SH_H
 #define TESTS_NET_SH_H
 
+#include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 
-/* Runs one, quietly. */
+/* With the /sys that belongs to it, and a /run to write to. */
+static inline int isolate(void)
+{
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/sys", "sysfs", 0, NULL) || mount("none", "/run", "tmpfs", 0, NULL))
+		return -errno;
+	return 0;
+}
+
+/* Runs a command, quietly. */
 static inline int sh(const char *fmt, ...)
 {
 	char command[512], line[600];
