@@ -20,6 +20,10 @@
 struct worker;
 struct pcap_port; /* afxdp/pcap_port.h */
 
+/* The most that a queue sends in one loop: more than a loop brings it unless eight ports send to it
+ * at once. What is left waits, so that receiving goes on. */
+#define QUEUE_KICK_FRAMES 512
+
 enum queue_kind { QUEUE_XSK, QUEUE_PCAP, QUEUE_SINK };
 
 struct port_queue {
@@ -31,6 +35,7 @@ struct port_queue {
 	uint16_t port; /* egress id */
 	int fd;        /* -1 without a socket */
 	uint32_t ring; /* entries of rx and tx; fill and completion have twice as many */
+	uint32_t kick_frames; /* that one sendto moves, at most */
 	struct pcap_port *pcap;
 	struct xsk_umem *umem;
 	struct xsk_socket *xsk;

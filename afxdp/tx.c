@@ -7,12 +7,6 @@
 #include "afxdp/pcap_port.h"
 #include "dataplane/stages.h"
 
-/* Frames that one sendto moves in copy mode (the kernel's TX_BATCH_SIZE). */
-#define COPY_KICK_FRAMES 32
-/* Kicks for one queue in one loop, 512 frames: more than a loop brings it unless eight ports send
- * to it at once. What is left waits, so that receiving goes on. */
-#define KICKS_MAX 16
-
 static bool send_xsk(struct tx_ports *ports, struct pool *pool, struct port_queue *q,
 		     const struct packet *p)
 {
@@ -118,20 +112,20 @@ static uint32_t not_taken(const struct port_queue *q)
 }
 
 /*
- * EAGAIN in copy mode means "32 frames sent, there are more" as well as "no room now"; EBUSY that
+ * EAGAIN in copy mode means "kick_frames sent, there are more" as well as "no room now"; EBUSY that
  * the device refused one frame. Anything else (ENOBUFS, ENETDOWN, ENXIO when the device is gone)
  * cannot be helped by asking again at once: the descriptors stay where they are and the next loop
  * asks again.
  */
 static void kick(struct port_queue *q, uint32_t waiting)
 {
-	uint32_t kicks = q->zero_copy ? 1 : (waiting + COPY_KICK_FRAMES - 1) / COPY_KICK_FRAMES;
+	uint32_t n = min_of(waiting, (uint32_t)QUEUE_KICK_FRAMES);
 
 	if (q->need_wakeup && !xsk_ring_prod__needs_wakeup(&q->tx))
 		return;
-	kicks = min_of(kicks, KICKS_MAX);
-	while (kicks-- && sendto(q->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0)
-		if (errno != EAGAIN && errno != EBUSY)
+	for (uint32_t i = 0; i < n; i += q->kick_frames)
+		if (sendto(q->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0 ||
+		    (errno != EAGAIN && errno != EBUSY))
 			return;
 }
 
