@@ -29,6 +29,9 @@
 #define SLEEP_NS NS_PER_S
 #define NAP_MIN_NS (50 * NS_PER_US)
 #define NAP_MAX_NS (20 * NS_PER_MS)
+/* While a port gives full bursts, a loop takes this many packets before it tells the kernel what to
+ * send: a system call costs as much as some ten packets. */
+#define LOOP_PACKETS 256
 /* Control hears of news at most this often. */
 #define TELL_NS NS_PER_MS
 
@@ -185,14 +188,28 @@ static void worker_rest(struct worker *w, bool waiting)
 	worker_sleep(w, sleep_length(w, owed));
 }
 
+/* Takes turns among the ports. */
+static unsigned int receive(struct worker *w)
+{
+	unsigned int received = 0, n;
+	bool more;
+
+	do {
+		more = false;
+		for (uint32_t i = 0; i < w->n_polled; i++) {
+			n = pipeline_run(w, w->polled[i]);
+			more = more || n == BURST_MAX;
+			received += n;
+		}
+	} while (more && received < LOOP_PACKETS);
+	return received;
+}
+
 static void worker_loop(struct worker *w)
 {
 	struct tx_state sent;
-	unsigned int received = 0;
-	uint32_t i;
+	unsigned int received = receive(w);
 
-	for (i = 0; i < w->n_polled; i++)
-		received += pipeline_run(w, w->polled[i]);
 	sent = tx_progress(&w->tx, &w->pool);
 	take_call(w);
 	tell_control(w, false);
