@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,12 +24,21 @@
 
 #include "l2fwd.skel.h"
 #include "lib/bits.h"
+#include "lib/clock.h"
+
+#ifndef SOL_XDP
+#define SOL_XDP 283
+#endif
+#ifndef XDP_MAX_TX_SKB_BUDGET
+#define XDP_MAX_TX_SKB_BUDGET 9	/* Linux 6.17 */
+#endif
 
 #define FRAME_BYTES 4096u
 #define HEADROOM_BYTES 256	/* in front of a packet, the kernel's part included */
 #define BURST 64u
-#define KICK_FRAMES 32u		/* what one sendto moves in copy mode */
-#define KICKS_MAX 4u		/* for one socket in one loop */
+#define LOOP_FRAMES 256u	/* taken before the kernel is told, while bursts are full */
+#define KICK_FRAMES 512u	/* for one socket in one loop */
+#define SPIN_NS (100 * NS_PER_US)	/* without a frame, before it sleeps */
 #define HUGE_BYTES ((size_t)2 << 20)
 
 struct side {
@@ -41,6 +51,7 @@ struct side {
 	struct xsk_ring_prod fill, tx;
 	uint32_t fill_missing;
 	uint32_t outstanding;
+	uint32_t kick_frames;	/* that one sendto moves in copy mode */
 	uint64_t received, sent, lost;
 };
 
@@ -48,6 +59,7 @@ struct forwarder {
 	struct side side[2];
 	uint32_t ring;
 	bool keep_macs;
+	bool sleeps;
 	uint8_t *area;
 	size_t area_bytes;
 	uint64_t *free;		/* addresses of free frames; the newest is on top */
@@ -119,7 +131,13 @@ static int open_socket(struct forwarder *f, struct side *s)
 	s->fill_missing = 2 * f->ring;
 	refill(f, s);
 	err = xsk_socket__create(&s->xsk, s->device, 0, s->umem, &s->rx, &s->tx, &socket);
-	return err ? fail(s->device, "AF_XDP socket", err) : 0;
+	if (err)
+		return fail(s->device, "AF_XDP socket", err);
+	s->kick_frames = min_of(f->ring, KICK_FRAMES);
+	if (setsockopt(xsk_socket__fd(s->xsk), SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &s->kick_frames,
+		       sizeof(s->kick_frames)))
+		s->kick_frames = 32;
+	return 0;
 }
 
 static int open_side(struct forwarder *f, struct side *s)
@@ -162,7 +180,8 @@ static void swap_macs(uint8_t *frame)
 	memcpy(frame + 6, mac, 6);
 }
 
-static void forward(struct forwarder *f, struct side *from, struct side *to)
+/* How many frames came. */
+static uint32_t forward(struct forwarder *f, struct side *from, struct side *to)
 {
 	uint32_t at = 0, out = 0, n = xsk_ring_cons__peek(&from->rx, BURST, &at);
 	uint32_t room = xsk_prod_nb_free(&to->tx, n);
@@ -188,6 +207,20 @@ static void forward(struct forwarder *f, struct side *from, struct side *to)
 	to->sent += room;
 	to->lost += n - room;
 	refill(f, from);
+	return n;
+}
+
+static uint32_t forward_all(struct forwarder *f)
+{
+	struct side *side = f->side;
+	uint32_t n = 0, there, back;
+
+	do {
+		there = forward(f, &side[0], &side[1]);
+		back = forward(f, &side[1], &side[0]);
+		n += there + back;
+	} while (n < LOOP_FRAMES && (there == BURST || back == BURST));
+	return n;
 }
 
 static uint32_t waiting(const struct side *s)
@@ -195,14 +228,14 @@ static uint32_t waiting(const struct side *s)
 	return s->tx.cached_prod - load_acquire(s->tx.consumer);
 }
 
-/* EAGAIN: 32 frames are out and there are more. */
+/* EAGAIN: kick_frames are out and there are more. */
 static void kick(struct side *s)
 {
-	uint32_t kicks = (waiting(s) + KICK_FRAMES - 1) / KICK_FRAMES;
+	uint32_t frames = min_of(waiting(s), KICK_FRAMES);
+	uint32_t kicks = (frames + s->kick_frames - 1) / s->kick_frames;
 
 	if (!xsk_ring_prod__needs_wakeup(&s->tx))
 		return;
-	kicks = min_of(kicks, KICKS_MAX);
 	while (kicks-- && sendto(xsk_socket__fd(s->xsk), NULL, 0, MSG_DONTWAIT, NULL, 0) < 0)
 		if (errno != EAGAIN && errno != EBUSY)
 			return;
@@ -219,13 +252,25 @@ static void complete(struct forwarder *f, struct side *s)
 	s->outstanding -= n;
 }
 
+static void sleep_for_frames(const struct forwarder *f)
+{
+	struct pollfd at[2];
+
+	for (int i = 0; i < 2; i++)
+		at[i] = (struct pollfd){xsk_socket__fd(f->side[i].xsk), POLLIN, 0};
+	poll(at, 2, 1000);
+}
+
 static void run(struct forwarder *f)
 {
 	struct side *side = f->side;
+	uint64_t moved_ns = 0;
 
 	while (!stop) {
-		forward(f, &side[0], &side[1]);
-		forward(f, &side[1], &side[0]);
+		if (forward_all(f))
+			moved_ns = clock_ns();
+		else if (f->sleeps && clock_ns() - moved_ns > SPIN_NS)
+			sleep_for_frames(f);
 		for (int i = 0; i < 2; i++) {
 			if (!side[i].outstanding)
 				continue;
@@ -253,13 +298,15 @@ int main(int argc, char **argv)
 	struct forwarder f = {.ring = 4096};
 	int c, core = -1, status = 1;
 
-	while ((c = getopt(argc, argv, "kr:c:")) != -1)
+	while ((c = getopt(argc, argv, "kpr:c:")) != -1)
 		if (c == 'r')
 			f.ring = (uint32_t)atoi(optarg);
 		else if (c == 'c')
 			core = atoi(optarg);
 		else if (c == 'k')
 			f.keep_macs = true;
+		else if (c == 'p')
+			f.sleeps = true;
 		else
 			goto usage;
 	if (argc - optind != 2 || f.ring < BURST || f.ring > 32768 || f.ring & (f.ring - 1))
@@ -285,9 +332,9 @@ out:
 	return status;
 
 usage:
-	fputs("usage: l2fwd [-k] [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
+	fputs("usage: l2fwd [-kp] [-r RING_ENTRIES] [-c CORE] DEVICE DEVICE\n"
 	      "Forwards frames between two devices, MACs swapped (-k: as they are), until SIGINT\n"
-	      "or SIGTERM.\n",
+	      "or SIGTERM. With -p it sleeps in poll when there is nothing to do.\n",
 	      stderr);
 	return 2;
 }
