@@ -243,17 +243,21 @@ stop_bridge() {
 	done
 }
 
-# own_napi DEVICE: a thread on the worker's core receives, as the others' workers do. GRO, as a veth
-# without it takes no frames that XDP redirects.
-own_napi() {
+# A thread on the worker's core receives, as the others' workers do. GRO, as a veth without it takes
+# no frames that XDP redirects.
+own_napi() {	# DEVICE
+	$in_sw ethtool -K "$1" gro on && napi_thread "$1" "$worker_core"
+}
+
+# Has a thread receive what reaches @DEVICE, which has to have a NAPI: an XDP program, or GRO.
+napi_thread() {	# DEVICE CORE
 	local threads
 
-	$in_sw ethtool -K "$1" gro on && $in_sw sh -c "echo 1 >/sys/class/net/$1/threaded" ||
-		return 1
+	$in_sw sh -c "echo 1 >/sys/class/net/$1/threaded" || return 1
 	threads=$(ps -e -o pid=,comm= | awk -v name="napi/$1-" 'index($2, name) == 1 { print $1 }')
 	[ -n "$threads" ] || return 1
 	for thread in $threads; do
-		taskset -cp "$worker_core" "$thread" >/dev/null || return 1
+		taskset -cp "$2" "$thread" >/dev/null || return 1
 	done
 }
 
