@@ -62,6 +62,9 @@ begin() {	# PROGRAM...: of the build directory
 		[ -x "$build/$program" ] || die "$build/$program is not there: ninja -C $build"
 	done
 	choose_cores
+	# And nothing that is started is on the worker's core, not even until it says where it runs.
+	taskset -cp "$(allowed_cores | grep -vx "$worker_core" | paste -sd,)" $$ >/dev/null ||
+		die "--cores: not all of these may be used"
 	ovs_cores=$gen_core others="taskset -c $gen_core"	# of all that is not the worker
 	dir=$(mktemp -d /tmp/cvb.XXXXXX)
 	. "$here/rows.sh"

@@ -43,6 +43,7 @@ choose_cores() {
 		gen_core=$(allowed_cores | tail -n 2 | head -n 1)
 	fi
 	[ "$worker_core" != "$gen_core" ] || die "needs two cores, one for the generator"
+	all_cores=$(allowed_cores | paste -sd,)
 }
 
 say() { [ "$quiet" = 1 ] || echo "$*" >&2; }
@@ -135,7 +136,8 @@ start_culvert() {
 run_culvertd() {	# the file is standard input, without control:
 	cat >"$dir/culvert.yaml"
 	echo "control: {socket: $dir/culvert.sock}" >>"$dir/culvert.yaml"
-	$in_sw "$build/culvertd" -c "$dir/culvert.yaml" >"$dir/culvert.log" 2>&1 &
+	$in_sw taskset -c "$all_cores" "$build/culvertd" -c "$dir/culvert.yaml" \
+		>"$dir/culvert.log" 2>&1 &
 	pid_culvert=$!
 	wait_for 10 culvert_ready
 }
