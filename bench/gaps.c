@@ -28,6 +28,7 @@
 #define BATCH 64
 #define BUFFER_BYTES (256 << 20)
 #define PRIORITY 50
+#define BUCKET_RATIO 1.2589254	/* of the histogram: ten buckets for each power of ten */
 
 /* In the payload, as the machine has it: 18 bytes. */
 struct stamp {
@@ -43,6 +44,7 @@ struct run {
 	uint32_t stride;
 	uint32_t n_frames;
 	int tx, rx;
+	const char *histogram;	/* a file's name, or NULL */
 	/* the sender's */
 	uint64_t *sent_gap_ns;
 	uint32_t n_sent;
@@ -56,11 +58,13 @@ struct run {
 };
 
 static const char usage[] =
-	"usage: gaps [-r PER_SECOND] [-n FLOWS] [-s STRIDE] TX_DEVICE RX_DEVICE SECONDS\n"
+	"usage: gaps [-r PER_SECOND] [-n FLOWS] [-s STRIDE] [-H FILE] TX_DEVICE RX_DEVICE SECONDS\n"
 	"Sends frames of FLOWS flows of flowgen's row, every STRIDE-th, out of TX_DEVICE, takes\n"
 	"them from RX_DEVICE. Prints: sent, received, reordered, then in microseconds the worst\n"
 	"gap between two that arrived, the 99.99 percent one, the worst latency, the median one,\n"
-	"the worst gap between two that were sent, and the 99 and the 99.9 percent latency.\n";
+	"the worst gap between two that were sent, and the 99 and the 99.9 percent latency.\n"
+	"-H: appends to FILE how many took up to so many microseconds, and longer than the line\n"
+	"before says.\n";
 
 static _Noreturn void die(const char *what)
 {
@@ -207,6 +211,23 @@ static void print(struct run *r)
 	       quantile(r->latency_ns, r->n_received, 0.999));
 }
 
+/* print has sorted them. */
+static void write_histogram(const struct run *r)
+{
+	FILE *f = fopen(r->histogram, "a");
+	uint32_t i = 0, first;
+
+	if (!f)
+		die(r->histogram);
+	for (double us = 1; i < r->n_received; us *= BUCKET_RATIO) {
+		for (first = i; i < r->n_received && (double)r->latency_ns[i] <= us * 1e3; i++)
+			;
+		fprintf(f, "%.3g %u\n", us, i - first);
+	}
+	if (fclose(f))
+		die(r->histogram);
+}
+
 static void open_rx(struct run *r, const char *device)
 {
 	const struct timeval timeout = {.tv_usec = 500000};
@@ -233,13 +254,15 @@ static bool read_options(int argc, char **argv, struct run *r)
 	double frames;
 	int c;
 
-	while ((c = getopt(argc, argv, "r:n:s:")) != -1)
+	while ((c = getopt(argc, argv, "r:n:s:H:")) != -1)
 		if (c == 'r')
 			r->rate = (uint32_t)atoi(optarg);
 		else if (c == 'n')
 			r->n_flows = (uint32_t)atoi(optarg);
 		else if (c == 's')
 			r->stride = (uint32_t)atoi(optarg);
+		else if (c == 'H')
+			r->histogram = optarg;
 		else
 			return false;
 	if (argc - optind != 3 || !r->rate || !r->n_flows)
@@ -272,5 +295,7 @@ int main(int argc, char **argv)
 	receive_all(&r);
 	pthread_join(sender, NULL);
 	print(&r);
+	if (r.histogram)
+		write_histogram(&r);
 	return 0;
 }
