@@ -22,10 +22,6 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 
-#ifndef SOL_XDP
-#define SOL_XDP 283
-#endif
-
 /* Frames that a worker needs beside those of its ports: bursts and their copies, between two rings.
  */
 #define FRAMES_SPARE 1024

@@ -20,9 +20,9 @@
 struct worker;
 struct pcap_port; /* afxdp/pcap_port.h */
 
-/* The most that a queue sends in one loop: more than a loop brings it unless eight ports send to it
- * at once. What is left waits, so that receiving goes on. */
-#define QUEUE_KICK_FRAMES 512
+/* The most that a queue sends in one loop: more than a loop brings it unless more than four ports
+ * send to it at once. What is left waits, so that receiving goes on. */
+#define QUEUE_KICK_FRAMES 512u
 
 enum queue_kind { QUEUE_XSK, QUEUE_PCAP, QUEUE_SINK };
 

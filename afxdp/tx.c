@@ -119,7 +119,7 @@ static uint32_t not_taken(const struct port_queue *q)
  */
 static void kick(struct port_queue *q, uint32_t waiting)
 {
-	uint32_t n = min_of(waiting, (uint32_t)QUEUE_KICK_FRAMES);
+	uint32_t n = min_of(waiting, QUEUE_KICK_FRAMES);
 
 	if (q->need_wakeup && !xsk_ring_prod__needs_wakeup(&q->tx))
 		return;

@@ -7,16 +7,7 @@
 
 #include "afxdp/queue.h"
 #include "dataplane/pool.h"
-
-#ifndef SOL_XDP
-#define SOL_XDP 283
-#endif
-#ifndef XDP_MAX_TX_SKB_BUDGET
-#define XDP_MAX_TX_SKB_BUDGET 9 /* 6.17 */
-#endif
-
-/* What one sendto moves in copy mode (TX_BATCH_SIZE), unless the kernel takes another number. */
-#define COPY_KICK_FRAMES 32
+#include "lib/xdp_socket.h"
 
 /* Registers the area and maps FILL and COMPLETION. */
 static int make_umem(struct port_queue *q, const struct pool *pool, uint32_t ring)
@@ -75,18 +66,6 @@ static int read_mode(struct port_queue *q)
 	return 0;
 }
 
-/* In copy mode a system call for every 32 frames costs 7 percent. Kernels before 6.17 have no
- * choice; zero-copy drivers take all there is. */
-static uint32_t widen_kick(const struct port_queue *q)
-{
-	int frames = (int)min_of(q->ring, (uint32_t)QUEUE_KICK_FRAMES);
-
-	if (!q->zero_copy &&
-	    setsockopt(q->fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &frames, sizeof(frames)))
-		return COPY_KICK_FRAMES;
-	return (uint32_t)frames;
-}
-
 int xsk_create(struct port_queue *q, const struct pool *pool, const uint32_t *frames,
 	       uint32_t n_frames, const struct xsk_bind *bind)
 {
@@ -110,7 +89,10 @@ int xsk_create(struct port_queue *q, const struct pool *pool, const uint32_t *fr
 	r = read_mode(q);
 	if (r)
 		goto err;
-	q->kick_frames = widen_kick(q);
+	q->kick_frames = min_of(q->ring, QUEUE_KICK_FRAMES);
+	/* Zero-copy drivers take all there is. */
+	if (!q->zero_copy)
+		q->kick_frames = xdp_set_tx_budget(q->fd, q->kick_frames);
 	q->kind = QUEUE_XSK;
 	q->need_wakeup = true;
 	q->skb_mode = bind->skb_mode;

@@ -25,13 +25,7 @@
 #include "l2fwd.skel.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
-
-#ifndef SOL_XDP
-#define SOL_XDP 283
-#endif
-#ifndef XDP_MAX_TX_SKB_BUDGET
-#define XDP_MAX_TX_SKB_BUDGET 9	/* Linux 6.17 */
-#endif
+#include "lib/xdp_socket.h"
 
 #define FRAME_BYTES 4096u
 #define HEADROOM_BYTES 256	/* in front of a packet, the kernel's part included */
@@ -133,10 +127,7 @@ static int open_socket(struct forwarder *f, struct side *s)
 	err = xsk_socket__create(&s->xsk, s->device, 0, s->umem, &s->rx, &s->tx, &socket);
 	if (err)
 		return fail(s->device, "AF_XDP socket", err);
-	s->kick_frames = min_of(f->ring, KICK_FRAMES);
-	if (setsockopt(xsk_socket__fd(s->xsk), SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &s->kick_frames,
-		       sizeof(s->kick_frames)))
-		s->kick_frames = 32;
+	s->kick_frames = xdp_set_tx_budget(xsk_socket__fd(s->xsk), min_of(f->ring, KICK_FRAMES));
 	return 0;
 }
 
@@ -231,13 +222,13 @@ static uint32_t waiting(const struct side *s)
 /* EAGAIN: kick_frames are out and there are more. */
 static void kick(struct side *s)
 {
-	uint32_t frames = min_of(waiting(s), KICK_FRAMES);
-	uint32_t kicks = (frames + s->kick_frames - 1) / s->kick_frames;
+	uint32_t n = min_of(waiting(s), KICK_FRAMES);
 
 	if (!xsk_ring_prod__needs_wakeup(&s->tx))
 		return;
-	while (kicks-- && sendto(xsk_socket__fd(s->xsk), NULL, 0, MSG_DONTWAIT, NULL, 0) < 0)
-		if (errno != EAGAIN && errno != EBUSY)
+	for (uint32_t i = 0; i < n; i += s->kick_frames)
+		if (sendto(xsk_socket__fd(s->xsk), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0 ||
+		    (errno != EAGAIN && errno != EBUSY))
 			return;
 }
 
